@@ -1,0 +1,85 @@
+"""What is done to a system and what is seen of it: the three values that pass between policies and the world.
+
+An `Intervention` fixes some variables to a state each; the empty one is do(), plain observation. A `Pull` asks for one
+intervention, a number of times. `Observations` are the rows that came of it: every variable's state and the reward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Intervention", "Observations", "Pull"]
+
+
+class Intervention(Mapping[str, str]):
+    """do(X = x, ...): an immutable, hashable mapping from variable to state.
+
+    Examples
+    --------
+    >>> drug = Intervention({"drug": "high"})
+    >>> drug["drug"], len(drug), drug == {"drug": "high"}
+    ('high', 1, True)
+    >>> str(drug), str(Intervention())
+    ('do(drug = high)', 'do()')
+    """
+
+    __slots__ = ("_hash", "_states")
+
+    def __init__(self, states: Mapping[str, str] | None = None) -> None:
+        self._states = dict(states or {})
+        self._hash = hash(frozenset(self._states.items()))
+
+    def __getitem__(self, variable: str) -> str:
+        return self._states[variable]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._states)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Intervention):
+            return self._states == other._states
+        return self._states == other
+
+    def __str__(self) -> str:
+        return f"do({', '.join(f'{variable} = {state}' for variable, state in self._states.items())})"
+
+    def __repr__(self) -> str:
+        return f"Intervention({self._states!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A request: do `intervention` for the next `size` rounds. `why` is for people and plays no part in equality."""
+
+    intervention: Intervention
+    size: int = 1
+    why: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Rows seen under one intervention.
+
+    Attributes
+    ----------
+    codes
+        int16 [size, n]: each variable's state as its index in ``states[variable]``, in the order of ``states``.
+    rewards
+        float64 [size].
+    """
+
+    codes: NDArray[np.int16]
+    rewards: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.rewards)

@@ -1,0 +1,145 @@
+"""What every policy is: `ask` for a pull, `tell` what came of it, until whoever runs it stops.
+
+A new policy is one file here: derive from `Policy`, write `_begin`, `_next_pull` and `_learn`, and add one line to the
+conformance test.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import numpy as np
+
+from cb_pgm.errors import PolicyError
+from cb_pgm.intervention import Intervention, Observations, Pull
+
+__all__ = ["Policy", "single_variable_arms"]
+
+States = Mapping[str, Sequence[str]]
+
+
+def single_variable_arms(states: States) -> tuple[Intervention, ...]:
+    """All interventions on one variable, in variable order, then state order: K arms for each of the n variables.
+
+    Examples
+    --------
+    >>> [str(arm) for arm in single_variable_arms({"A": ("0", "1"), "B": ("x",)})]
+    ['do(A = 0)', 'do(A = 1)', 'do(B = x)']
+    """
+    return tuple(Intervention({variable: state}) for variable in states for state in states[variable])
+
+
+class Policy(ABC):
+    """A way to choose interventions from what has been seen so far.
+
+    Parameters
+    ----------
+    states
+        Every variable's states, in the order in which observations code them.
+    settable
+        The states that can be set, for those variables that can be set at all; None: all of them. A variable left out
+        is never asked about and never pulled.
+    noise_scale
+        σ such that the reward under every arm and under do() is σ-subgaussian about its mean.
+
+    Raises
+    ------
+    PolicyError
+        If `settable` names an unknown variable or state, or `noise_scale` is not positive.
+    """
+
+    #: What tables and plots call this policy.
+    name: str = "policy"
+
+    def __init__(self, states: States, *, noise_scale: float = 1.0, settable: States | None = None) -> None:
+        self.states: dict[str, tuple[str, ...]] = {variable: tuple(values) for variable, values in states.items()}
+        self.settable = _checked_settable(self.states, settable)
+        if not (np.isfinite(noise_scale) and noise_scale > 0):
+            raise PolicyError(f"Expected a positive noise_scale but found {noise_scale}: give the σ of the rewards")
+        self.noise_scale = float(noise_scale)
+        self._pending: Pull | None = None
+        self._rng: np.random.Generator | None = None
+
+    # -- to be written by each policy ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _begin(self, rng: np.random.Generator) -> None:
+        """Set every field that learning changes to its state before the first round."""
+
+    @abstractmethod
+    def _next_pull(self) -> Pull:
+        """Choose what to do next; called once per pending pull."""
+
+    @abstractmethod
+    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+        """Take in the rows seen under `intervention`, asked for or not."""
+
+    # -- what a policy has found out -------------------------------------------------------------------------------
+
+    @property
+    def reward_variables(self) -> tuple[str, ...]:
+        """The variables named as the reward's parents so far; empty while, or where, none is named."""
+        return ()
+
+    @property
+    def fallback(self) -> str | None:
+        """Why the policy gave up its own way and plays UCB over all arms; None where it didn't."""
+        return None
+
+    # -- the same for all ------------------------------------------------------------------------------------------
+
+    def fresh(self, rng: np.random.Generator) -> Self:
+        """Return a copy that has seen nothing and draws from `rng`; this policy is left as it is."""
+        twin = copy.copy(self)
+        twin._pending = None
+        twin._rng = rng
+        twin._begin(rng)
+        return twin
+
+    def ask(self) -> Pull:
+        """Return the pull to make next; the same one until it is told."""
+        if self._pending is None:
+            if self._rng is None:
+                self._start()
+            self._pending = self._next_pull()
+        return self._pending
+
+    def tell(self, pull: Pull, observations: Observations) -> None:
+        """Report the rows seen under ``pull.intervention``: as many as asked, fewer, or more.
+
+        Raises
+        ------
+        PolicyError
+            If the rows have another shape than [m, n] codes and [m] rewards, or hold a code or reward that can't be.
+        """
+        self._check(observations)
+        if self._rng is None:
+            self._start()
+        self._pending = None
+        self._learn(pull.intervention, observations)
+
+    def _start(self) -> None:
+        self._rng = np.random.default_rng(0)
+        self._begin(self._rng)
+
+    def _check(self, observations: Observations) -> None:
+        size, n = observations.codes.shape
+        if n != len(self.states) or len(observations.rewards) != size:
+            raise PolicyError(
+                f"Expected codes [m, {len(self.states)}] and rewards [m] but found codes [{size}, {n}] and rewards "
+                f"[{len(observations.rewards)}]: one column per variable, one reward per row"
+            )
+
+
+def _checked_settable(states: dict[str, tuple[str, ...]], settable: States | None) -> dict[str, tuple[str, ...]]:
+    if settable is None:
+        return dict(states)
+    for variable, values in settable.items():
+        unknown = [value for value in values if value not in states.get(variable, ())]
+        if variable not in states or unknown:
+            what = f"states {unknown} of {variable!r}" if variable in states else f"variable {variable!r}"
+            raise PolicyError(f"Expected settable states out of the known ones but found unknown {what}")
+    return {variable: tuple(settable[variable]) for variable in states if settable.get(variable)}

@@ -1,0 +1,66 @@
+"""From a table of observations to an essential graph and marginals; knows nothing of bandits.
+
+    table  = read_csv("data/asia.csv")
+    result = estimate(table)            # GES by default
+    result.graph, result.marginals
+
+Names are loaded on first use, so that importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discovery.comparison import compare
+    from discovery.errors import DiscoveryError, EstimationError, GraphError, KnowledgeError, TableError
+    from discovery.essential_graph import EssentialGraph
+    from discovery.estimation import EstimatedGraph, estimate
+    from discovery.marginals import Marginals
+    from discovery.repairs import Change, repair
+    from discovery.table import DiscreteTable, read_csv
+
+__all__ = [
+    "Change",
+    "DiscoveryError",
+    "DiscreteTable",
+    "EssentialGraph",
+    "EstimatedGraph",
+    "EstimationError",
+    "GraphError",
+    "KnowledgeError",
+    "Marginals",
+    "TableError",
+    "compare",
+    "estimate",
+    "read_csv",
+    "repair",
+]
+
+_HOME = {
+    "Change": "repairs",
+    "DiscoveryError": "errors",
+    "DiscreteTable": "table",
+    "EssentialGraph": "essential_graph",
+    "EstimatedGraph": "estimation",
+    "EstimationError": "errors",
+    "GraphError": "errors",
+    "KnowledgeError": "errors",
+    "Marginals": "marginals",
+    "TableError": "errors",
+    "compare": "comparison",
+    "estimate": "estimation",
+    "read_csv": "table",
+    "repair": "repairs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
