@@ -57,7 +57,7 @@ class Marginals:
 
     @classmethod
     def from_table(cls, table: DiscreteTable) -> Marginals:
-        """Return the observed frequencies of every variable's states, and the rewards' mean if there are any."""
+        """Return every state's observed frequency, and the mean of the rewards if there are any."""
         frequencies = {
             variable: np.bincount(table.codes[:, column], minlength=len(states)) / table.n_rows
             for column, (variable, states) in enumerate(table.states.items())

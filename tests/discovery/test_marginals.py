@@ -40,7 +40,7 @@ def test_sampling_error_is_the_printed_formula_with_the_largest_number_of_states
 
 
 def test_no_probability_is_off_by_more_than_the_bound_more_often_than_promised():
-    """2,000 tables of 50 rows, under a second; failures allowed: 4.76 deviations (1e-6) over their expected number."""
+    """2,000 tables of 50 rows, under a second; tolerance: 4.76 deviations (1e-6) above the promised rate."""
     rng, failure_prob, runs = np.random.default_rng(1), 0.8, 2000
     truth = np.array([0.5, 0.3, 0.2])
     counts = rng.multinomial(50, truth, size=(runs, 4))
