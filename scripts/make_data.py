@@ -1,8 +1,8 @@
 """Write the example networks (BIF) and observational tables (CSV) of data/; called by scripts/make_data.
 
 The networks are those of the Bayesian Network Repository as they are bundled with pgmpy, unpacked and
-otherwise unchanged. Each table is `ROWS` independent draws from its network with a seed of its own, the same to
-the byte on every machine.
+otherwise unchanged. Each table is `ROWS` independent draws from its network with a seed of its own, the
+same to the byte on every machine.
 """
 
 from __future__ import annotations
