@@ -1,0 +1,109 @@
+"""Graphs as JSON text, valid or not: `EssentialGraph.from_json` refuses what isn't a CPDAG, `repair` doesn't.
+
+    {"nodes": ["A", "B", "C"],
+     "directed": [["A", "B"]], "undirected": [["B", "C"]], "bidirected": [], "background": []}
+
+Only "nodes" is a must.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from discovery.errors import GraphError
+
+__all__ = ["ParsedGraph", "format_graph", "parse_graph"]
+
+_EDGES = ("directed", "undirected", "bidirected", "background")
+
+
+class ParsedGraph(NamedTuple):
+    """What a JSON text says, with names and pairs checked and nothing else."""
+
+    nodes: tuple[str, ...]
+    directed: tuple[tuple[str, str], ...]
+    undirected: tuple[tuple[str, str], ...]
+    bidirected: tuple[tuple[str, str], ...]
+    background: tuple[tuple[str, str], ...]
+
+
+def parse_graph(text: str) -> ParsedGraph:
+    """Read a graph from JSON text.
+
+    Raises
+    ------
+    GraphError
+        If the text isn't a JSON object with "nodes", a list of names, and lists of pairs of these.
+
+    Examples
+    --------
+    >>> parse_graph('{"nodes": ["A", "B"], "directed": [["A", "B"]]}').directed
+    (('A', 'B'),)
+    """
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise GraphError(f"Expected a graph as JSON but found text that isn't JSON: {error}") from None
+    if not isinstance(content, dict) or "nodes" not in content:
+        raise GraphError(
+            'Expected a JSON object with "nodes" and, as needed, "directed" and "undirected" edges'
+        )
+    unknown = [key for key in content if key not in ("nodes", *_EDGES)]
+    if unknown:
+        raise GraphError(
+            f'Expected the keys "nodes", {", ".join(map(json.dumps, _EDGES))} but found {unknown[0]!r}'
+        )
+    nodes = content["nodes"]
+    if not isinstance(nodes, list):
+        raise GraphError(f'Expected "nodes" to be a list of names but found {nodes!r}')
+    for node in nodes:
+        if not isinstance(node, str):
+            raise GraphError(
+                f'Expected names as text in "nodes" but found {node!r}: put it in quotation marks'
+            )
+    return ParsedGraph(tuple(nodes), *(_pairs(content.get(key, []), key, frozenset(nodes)) for key in _EDGES))
+
+
+def format_graph(
+    nodes: Sequence[str],
+    directed: Iterable[tuple[str, str]],
+    undirected: Iterable[tuple[str, str]],
+    background: Iterable[tuple[str, str]] = (),
+) -> str:
+    """Return a graph as JSON text that `parse_graph` reads.
+
+    Raises
+    ------
+    GraphError
+        If a node isn't text.
+    """
+    for node in nodes:
+        if not isinstance(node, str):
+            raise GraphError(
+                f"Expected nodes named by text but found {node!r}: rename it before writing JSON"
+            )
+    content = {
+        "nodes": list(nodes),
+        "directed": [list(pair) for pair in directed],
+        "undirected": [list(pair) for pair in undirected],
+        "background": [list(pair) for pair in background],
+    }
+    return json.dumps(content, ensure_ascii=False)
+
+
+def _pairs(edges: object, key: str, nodes: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    if not isinstance(edges, list):
+        raise GraphError(f'Expected "{key}" to be a list of pairs of names but found {edges!r}')
+    pairs = []
+    for edge in edges:
+        if not isinstance(edge, list) or len(edge) != 2 or not all(isinstance(node, str) for node in edge):
+            raise GraphError(f'Expected pairs of names like ["A", "B"] in "{key}" but found {edge!r}')
+        for node in edge:
+            if node not in nodes:
+                raise GraphError(
+                    f'Expected edges between nodes listed but found {node!r} in {edge!r} of "{key}"'
+                )
+        pairs.append((edge[0], edge[1]))
+    return tuple(pairs)
