@@ -7,8 +7,7 @@ its meaning: the class of one DAG that fits the first three must have the same a
 References
 ----------
 .. [1] Andersson, Madigan & Perlman (1997), A characterization of Markov equivalence classes for acyclic
-digraphs,
-   Annals of Statistics 25(2).
+   digraphs, Annals of Statistics 25(2).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from discovery.chain_graphs import Ends, chain_components, cycle_along_arrows, downstream_first, ends_of
-from discovery.chordality import chordless_cycle, maximum_cardinality_order
+from discovery.chordality import chordless_cycle, onwards
 from discovery.errors import GraphError
 from discovery.meek import Arrow, PartiallyDirectedGraph, meek_closure
 
@@ -108,10 +107,7 @@ def check_essential(nodes: tuple[str, ...], parents: Ends, children: Ends, neigh
         raise GraphError(f"Expected no cycle along arrows but found {cycle}: repair the graph")
     _check_chordal(components, neighbours)
     _check_shared_parents(nodes, parents, neighbours)
-    order = [node for component in components for node in maximum_cardinality_order(component, neighbours)]
-    position = {node: i for i, node in enumerate(order)}
-    onwards = [(one, other) for one in order for other in neighbours[one] if position[one] < position[other]]
-    closed = class_of_dag(nodes, [*directed, *onwards])
+    closed = class_of_dag(nodes, [*directed, *onwards(components, neighbours)])
     for tail, head in directed:
         if closed.has_line(tail, head):
             raise GraphError(

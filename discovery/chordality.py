@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-__all__ = ["chordless_cycle", "maximum_cardinality_order", "perfect_order"]
+__all__ = ["chordless_cycle", "maximum_cardinality_order", "onwards", "perfect_order"]
 
 Adjacency = Mapping[str, Mapping[str, object]]
 
@@ -47,6 +47,13 @@ def maximum_cardinality_order(nodes: Iterable[str], adjacency: Adjacency) -> lis
                     buckets.append([])
                 buckets[visited_neighbours[other]].append(other)
     return order
+
+
+def onwards(components: Iterable[Iterable[str]], adjacency: Adjacency) -> list[tuple[str, str]]:
+    """Return each edge inside the components as (earlier, later) in such orders: chordal ones get no v-structure."""
+    order = [node for component in components for node in maximum_cardinality_order(component, adjacency)]
+    position = {node: i for i, node in enumerate(order)}
+    return [(one, other) for one in order for other in adjacency[one] if position[one] < position[other]]
 
 
 def perfect_order(nodes: Iterable[str], adjacency: Adjacency) -> list[str] | None:

@@ -33,7 +33,7 @@ from discovery.characterization import (
     class_of_dag,
     numbered,
 )
-from discovery.chordality import maximum_cardinality_order
+from discovery.chordality import onwards
 from discovery.errors import GraphError
 from discovery.graph_json import format_graph, parse_graph
 from discovery.meek import Arrow, PartiallyDirectedGraph, meek_closure
@@ -175,14 +175,17 @@ class EssentialGraph:
 
     def consistent_extension(self) -> nx.DiGraph[str]:
         """Return one DAG of the class that has the background's arrows: always the same one."""
-        known = self.closure()
-        for component in self._components:
-            for node in maximum_cardinality_order(component, self._neighbours):
-                for other in [*known.neighbours(node)]:
-                    known.orient(node, other)
         dag: nx.DiGraph[str] = nx.DiGraph()
         dag.add_nodes_from(self.nodes)
-        dag.add_edges_from(known.arrows())
+        lines = onwards(self._components, self._neighbours)
+        if self.background:
+            known = self.closure()
+            for tail, head in lines:
+                if known.has_line(tail, head):
+                    known.orient(tail, head)
+            dag.add_edges_from(known.arrows())
+        else:
+            dag.add_edges_from([*self.directed, *lines])
         return dag
 
     # -- JSON ------------------------------------------------------------------------------------------------
