@@ -1,8 +1,8 @@
 """Forward sampling of a model under any intervention, compiled.
 
-Every free variable of every row takes one uniform u: its state is the number of its row's cumulative
-probabilities that u reaches. Variables are visited in topological order, so one pass over the row draws it
-from the truncated factorisation.
+Every free variable of every row takes one uniform u: its state is the number of cumulative probabilities, out of those for
+the states of its parents, that u reaches. Variables are visited in topological order, so a row comes from the truncated
+factorisation. A block of rows is drawn one variable at a time, in arrays that stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from cb_pgm.discrete_model import DiscreteModel, Reward
 
 __all__ = ["Sampler"]
 
-_UNIFORMS_AT_ONCE = 2**15  # 256 KB: they are drawn and used while in cache, and memory stays that of the rows
+# Uniforms drawn at once, half a megabyte: they are used while in cache, and memory stays little more than the rows'.
+_UNIFORMS_AT_ONCE = 2**16
 
 
 class Sampler:
@@ -32,28 +33,25 @@ class Sampler:
     def __init__(self, model: DiscreteModel, reward: Reward) -> None:
         self._n = len(model.parents)
         self._noise = reward.noise
-        self._order = np.array(model.order, dtype=np.int32)
-        self._plan = _compile(model)
-        self._reward = (
-            np.array(reward.parents, dtype=np.int32),
-            np.array(_strides(reward.means.shape), dtype=np.int64),
-            np.ascontiguousarray(reward.means).ravel(),
-        )
+        self._bernoulli = reward.noise is None
+        self._plan = _compile(model, reward)
 
     def draw(
-        self, held: NDArray[np.int16], size: int, rng: np.random.Generator
+        self, held: NDArray[np.int16], n_held: int, size: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
-        """Draw rows under the intervention that holds variables at codes.
+        """Draw rows under the intervention that holds `n_held` variables.
 
         Parameters
         ----------
         held
             int16 [n]: the code each variable is held at, -1 where it is free.
+        n_held
+            How many are held.
         size
             The number of rows.
         rng
-            Where all randomness comes from: one uniform per row and free variable, then what the rewards'
-            noise needs.
+            Where all randomness comes from: one uniform of 53 bits per row and free variable, and one, or a normal
+            variate, for the reward.
 
         Returns
         -------
@@ -62,86 +60,95 @@ class Sampler:
         rewards
             float64 [size].
         """
-        codes = np.empty((size, self._n), dtype=np.int16)
-        means = np.empty(size)
-        free = self._order[held[self._order] < 0]
-        at_once = max(1, _UNIFORMS_AT_ONCE // max(1, len(free)))
+        codes = np.empty((size, self._n), np.int16)
+        rewards = np.empty(size)
+        draws = self._n - n_held + self._bernoulli
+        at_once = max(1, _UNIFORMS_AT_ONCE // max(1, draws))
         for first in range(0, size, at_once):
-            rows = codes[first : first + at_once]
-            uniforms = rng.random((len(rows), len(free)))
-            _draw_rows(uniforms, held, free, *self._plan, *self._reward, rows, means[first : first + at_once])
-        if self._noise is None:
-            return codes, (rng.random(size) < means).astype(np.float64)
-        if self._noise > 0:
-            means += self._noise * rng.standard_normal(size)
-        return codes, means
+            last = min(first + at_once, size)
+            uniforms = rng.random((draws, last - first))
+            _draw_rows(uniforms, held, *self._plan, self._bernoulli, codes[first:last], rewards[first:last])
+        if self._noise:
+            rewards += self._noise * rng.standard_normal(size)
+        return codes, rewards
 
 
-def _compile(model: DiscreteModel) -> tuple[NDArray[Any], ...]:
-    """Flatten the tables into cumulative probabilities, one after the other; say where each begins."""
-    cumulative: list[NDArray[np.float64]] = []
-    parents: list[int] = []
-    strides: list[int] = []
-    first_parent, first_cell = [0], []
-    cells = 0
-    for v, table in enumerate(model.tables):
-        thresholds = np.cumsum(table, axis=-1)
-        # What rounding leaves below 1 after the last possible state would make an impossible one possible.
-        last = table.shape[-1] - 1 - np.argmax(table[..., ::-1] > 0, axis=-1)
-        thresholds[np.arange(table.shape[-1]) >= last[..., None]] = 1.0
-        thresholds = thresholds[..., :-1]
-        parents += model.parents[v]
-        strides += _strides(thresholds.shape)[:-1]
-        first_parent.append(len(parents))
-        first_cell.append(cells)
-        cells += thresholds.size
-        cumulative.append(thresholds.ravel())
-    return (
-        np.array(first_parent, dtype=np.int64),
-        np.array(parents, dtype=np.int64),
-        np.array(strides, dtype=np.int64),
-        np.array(first_cell, dtype=np.int64),
-        np.array(model.cards, dtype=np.int64),
-        np.concatenate(cumulative),
-    )
+def _compile(model: DiscreteModel, reward: Reward) -> tuple[NDArray[Any], ...]:
+    """Flatten the model.
+
+    Returns
+    -------
+    steps
+        int32 [n + 1, 4]: in topological order, then for the reward: variable, its first edge, its first cell, and one less
+        than its number of states. Its edges end where the next step's begin.
+    edges
+        int32 [edges, 2]: parent, and the cells between neighbouring states of it.
+    cells
+        float64: the cumulative probabilities, one less than states for each row of each table; the reward's means.
+    """
+    steps: list[tuple[int, int, int, int]] = []
+    edges: list[tuple[int, int]] = []
+    cells: list[NDArray[np.float64]] = []
+    n_cells = 0
+    tables = [(v, model.parents[v], _thresholds(model.tables[v])) for v in model.order]
+    tables.append((-1, reward.parents, reward.means[..., None]))
+    for v, parents, table in tables:
+        steps.append((v, len(edges), n_cells, table.shape[-1]))
+        edges += zip(
+            parents, (int(np.prod(table.shape[axis + 1 :])) for axis in range(len(parents))), strict=True
+        )
+        cells.append(table.ravel())
+        n_cells += table.size
+    steps.append((-1, len(edges), n_cells, 0))
+    return np.array(steps, np.int32), np.array(edges, np.int32).reshape(-1, 2), np.concatenate(cells)
 
 
-def _strides(shape: tuple[int, ...]) -> list[int]:
-    """Cells between neighbours along each axis of a contiguous array."""
-    return [int(np.prod(shape[axis + 1 :], dtype=np.int64)) for axis in range(len(shape))]
+def _thresholds(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cumulative probabilities of all states but the last [..., states - 1]."""
+    thresholds = np.cumsum(table, axis=-1)
+    # What rounding leaves below 1 after the last possible state would make an impossible one possible.
+    last = table.shape[-1] - 1 - np.argmax(table[..., ::-1] > 0, axis=-1)
+    thresholds[np.arange(table.shape[-1]) >= last[..., None]] = 1.0
+    return thresholds[..., :-1]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]  # numba carries no types
 def _draw_rows(
     uniforms: NDArray[np.float64],
     held: NDArray[np.int16],
-    free: NDArray[np.int32],
-    first_parent: NDArray[np.int64],
-    parents: NDArray[np.int64],
-    strides: NDArray[np.int64],
-    first_cell: NDArray[np.int64],
-    cards: NDArray[np.int64],
-    cumulative: NDArray[np.float64],
-    reward_parents: NDArray[np.int32],
-    reward_strides: NDArray[np.int64],
-    reward_means: NDArray[np.float64],
+    steps: NDArray[np.int32],
+    edges: NDArray[np.int32],
+    cells: NDArray[np.float64],
+    bernoulli: bool,
     codes: NDArray[np.int16],
-    means: NDArray[np.float64],
+    rewards: NDArray[np.float64],
 ) -> None:
-    for row in range(len(codes)):
-        for v in range(len(held)):
-            codes[row, v] = held[v]
-        for place in range(len(free)):
-            v = free[place]
-            cell = first_cell[v]
-            for edge in range(first_parent[v], first_parent[v + 1]):
-                cell += codes[row, parents[edge]] * strides[edge]
-            uniform = uniforms[row, place]
-            state = 0
-            for threshold in range(cell, cell + cards[v] - 1):
-                state += uniform >= cumulative[threshold]
-            codes[row, v] = state
-        cell = 0
-        for edge in range(len(reward_parents)):
-            cell += codes[row, reward_parents[edge]] * reward_strides[edge]
-        means[row] = reward_means[cell]
+    """Fill `codes` [rows, n] and `rewards` [rows]; `uniforms` [free variables (and the reward), rows]."""
+    size, n = codes.shape
+    columns = np.empty((n, size), np.int16)
+    cell = np.empty(size, np.uint32)
+    place = 0
+    for step in range(n + 1):
+        v, first_edge, first_cell, thresholds = steps[step]
+        if step < n and held[v] >= 0:
+            columns[v] = held[v]
+            continue
+        cell[:] = first_cell
+        for edge in range(first_edge, steps[step + 1, 1]):
+            parent = columns[edges[edge, 0]]
+            stride = np.uint32(edges[edge, 1])
+            for row in range(size):
+                cell[row] += np.uint32(parent[row]) * stride
+        if step == n:
+            break
+        column, uniform = columns[v], uniforms[place]
+        place += 1
+        column[:] = 0
+        for threshold in range(thresholds):
+            for row in range(size):
+                column[row] += uniform[row] >= cells[cell[row] + np.uint32(threshold)]
+    for row in range(size):
+        mean = cells[cell[row]]
+        rewards[row] = (1.0 if uniforms[place, row] < mean else 0.0) if bernoulli else mean
+        for v in range(n):
+            codes[row, v] = columns[v, row]

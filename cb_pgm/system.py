@@ -92,7 +92,7 @@ class CausalSystem:
             self._set(model, reward_from_means(model, reward_variable, reward_means, noise), settable)
         else:
             raise CausalSystemError(
-                "Expected reward='node=state', or reward_variable= and reward_means=, but found another choice"
+                "Expected reward='node=state', or reward_variable= with reward_means=, but found another mix"
             )
 
     @classmethod
@@ -118,6 +118,7 @@ class CausalSystem:
         self._reward = reward
         self._settable = checked_settable(model, settable)
         self._means: dict[Intervention, float] = {}
+        self._nothing_held = np.full(len(model.parents), -1, dtype=np.int16)
 
     # -- what it is ------------------------------------------------------------------------------------------
 
@@ -200,10 +201,10 @@ class CausalSystem:
         CausalSystemError
             If `do` names an unknown variable or state.
         """
-        held = np.full(len(self._model.parents), -1, dtype=np.int16)
+        held = self._nothing_held.copy()
         for variable, code in self._codes(do).items():
             held[variable] = code
-        return Observations(*self._sampler.draw(held, size, rng))
+        return Observations(*self._sampler.draw(held, len(do), size, rng))
 
     def _codes(self, do: Mapping[str, str]) -> dict[int, int]:
         """Return the numbers of the variables and states of an intervention."""
