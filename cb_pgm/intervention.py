@@ -66,9 +66,9 @@ class Pull:
     why: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Observations:
-    """Rows seen under one intervention.
+    """Rows seen under one intervention (not frozen: one is made per simulated round, and freezing triples that cost).
 
     Attributes
     ----------

@@ -1,24 +1,38 @@
 """What every policy is: `ask` for a pull, `tell` what came of it, until whoever runs it stops.
 
-A new policy is one file here: derive from `Policy`, write `_begin`, `_next_pull` and `_learn`, and add one line to the
+A new policy is one file here: derive from `Policy`, write `_begin`, `_next_pull`, `_learn` and `means`, and add one line to the
 conformance test.
 """
 
 from __future__ import annotations
 
 import copy
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 from cb_pgm.intervention import Intervention, Observations, Pull
 
-__all__ = ["Policy", "single_variable_arms"]
+__all__ = ["ArmEstimate", "Policy", "States", "joint_arms", "single_variable_arms"]
 
 States = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class ArmEstimate:
+    """An arm's mean reward as seen in `rows` rows, with an interval that holds for all arms and at all times at once."""
+
+    intervention: Intervention
+    mean: float
+    low: float
+    high: float
+    rows: int
 
 
 def single_variable_arms(states: States) -> tuple[Intervention, ...]:
@@ -30,6 +44,18 @@ def single_variable_arms(states: States) -> tuple[Intervention, ...]:
     ['do(A = 0)', 'do(A = 1)', 'do(B = x)']
     """
     return tuple(Intervention({variable: state}) for variable in states for state in states[variable])
+
+
+def joint_arms(states: States, variables: Sequence[str]) -> tuple[Intervention, ...]:
+    """All interventions that set each of `variables`, the last one's states changing fastest.
+
+    Examples
+    --------
+    >>> [str(arm) for arm in joint_arms({"A": ("0", "1"), "B": ("x", "y")}, ("A", "B"))][:2]
+    ['do(A = 0, B = x)', 'do(A = 0, B = y)']
+    """
+    choices = itertools.product(*(states[variable] for variable in variables))
+    return tuple(Intervention(dict(zip(variables, chosen, strict=True))) for chosen in choices)
 
 
 class Policy(ABC):
@@ -77,6 +103,10 @@ class Policy(ABC):
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         """Take in the rows seen under `intervention`, asked for or not."""
 
+    @abstractmethod
+    def means(self) -> Iterable[tuple[Intervention, int, float]]:
+        """Yield (intervention, rows, mean reward) for everything pulled so far that it may recommend."""
+
     # -- what a policy has found out -------------------------------------------------------------------------------
 
     @property
@@ -88,6 +118,23 @@ class Policy(ABC):
     def fallback(self) -> str | None:
         """Why the policy gave up its own way and plays UCB over all arms; None where it didn't."""
         return None
+
+    def best_arm(self, failure_prob: float = 0.05) -> ArmEstimate | None:
+        """Return the arm whose mean is highest for certain (the highest lower bound), or None before the first pull.
+
+        The interval covers the true means of all arms at all times with probability 1 − `failure_prob`
+        (`anytime_radius`, tuned to the rows of an even share, with a union bound over the arms).
+        """
+        seen = [] if self._rng is None else list(self.means())
+        if not seen:
+            return None
+        share = failure_prob / max(len(single_variable_arms(self.settable)), len(seen))
+        mixing_rows = best_mixing_rows(1000, share)
+        estimates = []
+        for intervention, rows, mean in seen:
+            radius = anytime_radius(rows, share, self.noise_scale, mixing_rows)
+            estimates.append(ArmEstimate(intervention, mean, mean - radius, mean + radius, rows))
+        return max(estimates, key=lambda estimate: estimate.low)
 
     # -- the same for all ------------------------------------------------------------------------------------------
 

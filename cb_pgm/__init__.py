@@ -1,0 +1,75 @@
+"""Causal bandits with an unknown graph: systems, searches, evidence, policies, simulation.
+
+Three nouns. A `CausalSystem` is a truth to learn against. A `Policy` chooses interventions: `ask` it, do that, `tell` it.
+`simulate` plays a policy against a system and keeps its exact pseudo-regret; a `Session` plays it against the real world.
+
+Names are loaded on first use, so that importing the package costs little.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cb_pgm import instances, search, theory
+    from cb_pgm.errors import CausalBanditError, CausalSystemError, PolicyError, SearchError
+    from cb_pgm.intervention import Intervention, Observations, Pull
+    from cb_pgm.policies.base import Policy
+    from cb_pgm.policies.cn_ucb import CNUCB
+    from cb_pgm.policies.thompson import ThompsonSampling
+    from cb_pgm.policies.ucb import UCB
+    from cb_pgm.simulation import Run, simulate
+    from cb_pgm.system import CausalSystem
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "CNUCB": "policies.cn_ucb",
+    "CausalBanditError": "errors",
+    "CausalSystem": "system",
+    "CausalSystemError": "errors",
+    "Intervention": "intervention",
+    "Observations": "intervention",
+    "Policy": "policies.base",
+    "PolicyError": "errors",
+    "Pull": "intervention",
+    "Run": "simulation",
+    "SearchError": "errors",
+    "ThompsonSampling": "policies.thompson",
+    "UCB": "policies.ucb",
+    "simulate": "simulation",
+}
+_SUBMODULES = ("instances", "search", "theory")
+
+__all__ = [
+    "UCB",
+    "CNUCB",
+    "CausalBanditError",
+    "CausalSystem",
+    "CausalSystemError",
+    "Intervention",
+    "Observations",
+    "Policy",
+    "PolicyError",
+    "Pull",
+    "Run",
+    "SearchError",
+    "ThompsonSampling",
+    "instances",
+    "search",
+    "simulate",
+    "theory",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,137 @@
+"""What every kind of evidence shares: a query becomes contrasts between arms and what they are compared with.
+
+A search asks whether setting a variable moves the reward, and which neighbours it moves. Evidence decides how often each
+arm is pulled for that, and when the answer is certain.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.records import Records
+from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.search.query import Probe, Query
+from discovery.marginals import Marginals
+
+__all__ = ["Contrast", "Evidence", "Requirements", "contrasts"]
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What an answer must be good for: the gaps of Assumptions 3 and 2, δ and σ.
+
+    Raises
+    ------
+    PolicyError
+        If a gap is negative, δ is not inside (0, 1) or σ is not positive.
+    """
+
+    reward_gap: float
+    effect_gap: float
+    failure_prob: float
+    noise_scale: float
+
+    def __post_init__(self) -> None:
+        for name in ("reward_gap", "effect_gap"):
+            if not getattr(self, name) >= 0:
+                raise PolicyError(f"Expected {name} to be 0 or more but found {getattr(self, name)}")
+        if not 0 < self.failure_prob < 1:
+            raise PolicyError(f"Expected failure_prob between 0 and 1 but found {self.failure_prob}")
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Does the mean reward under any of `arms` differ from that under `base`?"""
+
+    base: Intervention
+    arms: tuple[Intervention, ...]
+
+
+def contrasts(query: Query, settable: Mapping[str, Sequence[str]]) -> list[Contrast]:
+    """Return the contrasts that answer the reward part of `query`, one for each joint state of the variables held.
+
+    Something moves the reward iff one of them shows a difference. Held variables that can't be set are not held.
+
+    Examples
+    --------
+    >>> states = {"A": ("0", "1"), "B": ("0", "1")}
+    >>> [str(arm) for arm in contrasts(Query("A"), states)[0].arms]
+    ['do(A = 0)', 'do(A = 1)']
+    >>> [str(contrast.base) for contrast in contrasts(Query("A", fixed={"B": None}), states)]
+    ['do(B = 0)', 'do(B = 1)']
+    """
+    choices = [
+        [(variable, state) for state in ((state,) if state is not None else settable[variable])]
+        for variable, state in query.fixed.items()
+        if settable.get(variable)
+    ]
+    found = []
+    for held in itertools.product(*choices):
+        base = Intervention(dict(held))
+        arms = tuple(Intervention({query.variable: state, **base}) for state in settable[query.variable])
+        found.append(Contrast(base, arms))
+    return found
+
+
+class Evidence(ABC):
+    """Turns one query at a time into pulls, and knows when its answer is certain.
+
+    Parameters
+    ----------
+    states, settable
+        As in `Policy`.
+    marginals
+        P(X) under do(), exact or estimated from `marginals.rows` observations; its `reward_mean`, when known, comes from
+        the same rows.
+    requirements
+        Gaps, δ and σ.
+    """
+
+    def __init__(
+        self,
+        states: Mapping[str, Sequence[str]],
+        settable: Mapping[str, Sequence[str]],
+        marginals: Marginals,
+        requirements: Requirements,
+    ) -> None:
+        self.states = states
+        self.settable = settable
+        self.marginals = marginals
+        self.requirements = requirements
+        self.records = Records(states)
+        self._position = {variable: position for position, variable in enumerate(states)}
+        self._n_states = max(len(values) for values in states.values())
+
+    @abstractmethod
+    def impossible(self) -> str | None:
+        """Say why no number of pulls gives an answer with these requirements; None where one does."""
+
+    @abstractmethod
+    def begin(self, query: Query) -> None:
+        """Take up the next query."""
+
+    @abstractmethod
+    def next_pull(self) -> Pull | None:
+        """Return what to pull next for the query; None once its answer is certain."""
+
+    @abstractmethod
+    def probe(self) -> Probe:
+        """Return the answer to the query; to be called once `next_pull` has returned None."""
+
+    def add(self, intervention: Intervention, observations: Observations) -> None:
+        """Take in rows, whoever asked for them."""
+        self.records.add(intervention, observations)
+
+    def _base_mean(self, base: Intervention) -> tuple[float, float]:
+        """Return (rows, mean reward) under `base`; under do() the observations' rows count with those pulled."""
+        record = self.records[base]
+        if base or self.marginals.reward_mean is None:
+            return record.rows, record.mean
+        if self.marginals.rows is None:
+            return float("inf"), self.marginals.reward_mean
+        rows = self.marginals.rows + record.rows
+        return rows, (self.marginals.rows * self.marginals.reward_mean + record.total) / rows

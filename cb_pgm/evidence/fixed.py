@@ -1,0 +1,119 @@
+"""The paper's evidence: B pulls of every arm, then a threshold at half the gap.
+
+Source: Lu, Meisami & Tewari (2021), Theorem 1 (B) and Algorithms 1, 3 and 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.base import Contrast, Evidence, Requirements, contrasts
+from cb_pgm.intervention import Intervention, Pull
+from cb_pgm.search.query import Probe, Query
+from cb_pgm.theory import batch_size
+from discovery.marginals import Marginals
+
+__all__ = ["FixedEvidence"]
+
+
+class FixedEvidence(Evidence):
+    """B pulls an arm; an arm pulled for one question isn't pulled again for another (the union bound is over arms).
+
+    Attributes
+    ----------
+    batch
+        B; infinite when a gap is 0, or when the marginals' own error is half the effect gap or more.
+    """
+
+    def __init__(
+        self,
+        states: Mapping[str, Sequence[str]],
+        settable: Mapping[str, Sequence[str]],
+        marginals: Marginals,
+        requirements: Requirements,
+    ) -> None:
+        super().__init__(states, settable, marginals, requirements)
+        self.batch = self._batch(1)
+        self._query: Query | None = None
+        self._plan: Iterator[Pull] = iter(())
+        self._moves = False
+
+    def impossible(self) -> str | None:
+        if math.isfinite(self.batch):
+            return None
+        needs = self.requirements
+        if needs.reward_gap > 0 and needs.effect_gap > 0:
+            return (
+                f"marginals from {self.marginals.rows} observations are too coarse for an effect gap of "
+                f"{needs.effect_gap:.4g}: more observations are needed"
+            )
+        which = "reward gap" if needs.reward_gap == 0 else "effect gap"
+        return f"the {which} is 0, so no number of pulls is enough"
+
+    def begin(self, query: Query) -> None:
+        self._query = query
+        self._moves = False
+        self._plan = self._pulls(query)
+
+    def next_pull(self) -> Pull | None:
+        return next(self._plan, None)
+
+    def probe(self) -> Probe:
+        query = self._query
+        if query is None:
+            raise PolicyError("Expected a query before an answer but none was begun")
+        return Probe(self._moves, [other for other in query.undecided if self._moved(query.variable, other)])
+
+    def _pulls(self, query: Query) -> Iterator[Pull]:
+        """Yield pulls until every arm has its B rows; stop at the first contrast that shows a difference."""
+        if query.undecided:
+            for state in self.settable[query.variable]:
+                yield from self._fill(Intervention({query.variable: state}), self.batch)
+        for contrast in contrasts(query, self.settable):
+            joint_states = math.prod(len(self.settable[held]) for held in contrast.base)
+            batch = self._batch(joint_states)
+            yield from self._fill(contrast.base, batch)
+            for arm in contrast.arms:
+                yield from self._fill(arm, batch)
+            if self._differs(contrast):
+                self._moves = True
+                return
+
+    def _fill(self, intervention: Intervention, batch: float) -> Iterator[Pull]:
+        # Rows may come in fewer than asked, so go on until they are there. Under do() the observations count.
+        while True:
+            missing = batch - (self.records[intervention].rows if intervention else self._base_mean(intervention)[0])
+            if missing <= 0:
+                return
+            yield Pull(intervention, int(missing))
+
+    def _batch(self, joint_states: int) -> float:
+        """B with the union bound over all arms at `joint_states` states of the variables held (1: none held)."""
+        needs = self.requirements
+        return batch_size(
+            len(self.states) * joint_states,
+            self._n_states,
+            needs.reward_gap,
+            needs.effect_gap,
+            needs.failure_prob,
+            noise_scale=needs.noise_scale,
+            marginal_rows=self.marginals.rows,
+        )
+
+    def _differs(self, contrast: Contrast) -> bool:
+        _, base = self._base_mean(contrast.base)
+        threshold = self.requirements.reward_gap / 2
+        return any(abs(self.records[arm].mean - base) > threshold for arm in contrast.arms)
+
+    def _moved(self, variable: str, other: str) -> bool:
+        position, threshold = self._position[other], self.requirements.effect_gap / 2
+        expected = self.marginals.probabilities[other]
+        for state in self.settable[variable]:
+            seen = self.records[Intervention({variable: state})].frequencies(position)
+            if np.abs(seen[: len(expected)] - expected).max() > threshold:
+                return True
+        return False

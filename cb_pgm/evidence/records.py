@@ -1,0 +1,73 @@
+"""What has been seen under each intervention: rows, reward total, and how often each variable had each state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cb_pgm.intervention import Intervention, Observations
+
+__all__ = ["Record", "Records"]
+
+
+class Record:
+    """Sums over the rows seen under one intervention.
+
+    Attributes
+    ----------
+    rows
+        Their number.
+    total
+        The sum of their rewards.
+    counts
+        int64 [n, K]: rows in which variable i had state k.
+    """
+
+    __slots__ = ("counts", "rows", "total")
+
+    def __init__(self, n_variables: int, n_states: int) -> None:
+        self.rows = 0
+        self.total = 0.0
+        self.counts: NDArray[np.int64] = np.zeros((n_variables, n_states), dtype=np.int64)
+
+    @property
+    def mean(self) -> float:
+        """Mean reward; nan before the first row."""
+        return self.total / self.rows if self.rows else np.nan
+
+    def frequencies(self, variable: int) -> NDArray[np.float64]:
+        """float64 [K]: how often the variable had each state, as a share of the rows; at least one row is needed."""
+        return self.counts[variable] / self.rows
+
+
+class Records:
+    """A `Record` per intervention seen so far, in the order in which they were first seen."""
+
+    def __init__(self, states: Mapping[str, Sequence[str]]) -> None:
+        self._shape = (len(states), max((len(values) for values in states.values()), default=1))
+        self._records: dict[Intervention, Record] = {}
+
+    def __getitem__(self, intervention: Intervention) -> Record:
+        """Return the record of `intervention`, an empty one if nothing was seen under it."""
+        return self._records.get(intervention) or Record(*self._shape)
+
+    def __iter__(self) -> Iterator[tuple[Intervention, Record]]:
+        return iter(self._records.items())
+
+    def add(self, intervention: Intervention, observations: Observations) -> None:
+        record = self._records.get(intervention)
+        if record is None:
+            record = self._records[intervention] = Record(*self._shape)
+        record.rows += len(observations.rewards)
+        record.total += float(observations.rewards.sum())
+        _count(observations.codes, record.counts)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types
+def _count(codes: NDArray[np.int16], counts: NDArray[np.int64]) -> None:
+    for row in range(codes.shape[0]):
+        for variable in range(codes.shape[1]):
+            counts[variable, codes[row, variable]] += 1

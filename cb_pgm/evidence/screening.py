@@ -1,0 +1,289 @@
+"""Screening: which sets of variables can still be the reward's parents, judged from every row seen, whatever was done.
+
+A set w of variables holds all the reward's parents iff the mean reward given everything depends on w's states alone. Let m_i
+be any prediction of the i-th reward made before it is seen, from the row's states and the past. Rule w out once
+
+    min_f Σ (R_i − f(w_i))² / 2σ²  −  Σ (R_i − m_i)² / 2σ²  ≥  log(1/δ).
+
+*It is right.* Let f* be the true mean given w. With e = R − f* and d = m − f*, (R − f*)² − (R − m)² = 2ed − d², and
+E exp((2ed − d²)/2σ²) ≤ 1 for σ-subgaussian e given the row and the past. So the exponential of the left side with f* in f's
+place is a test supermartingale, the minimum over f only lowers it, and by Ville's inequality it ever reaches 1/δ with
+probability at most δ: whatever is pulled, whenever one looks, with no union bound over the sets.
+
+*It is quick* where m predicts well. m is the average of experts' predictions, weighted by exp(−past loss): every candidate
+set's running mean given its states, those ruled out included, and some larger sets'. Without the larger ones the last
+candidate could never be ruled out: its own running mean can't beat its best fit.
+
+Assumed: no unobserved common cause of the reward and a variable. Hidden causes among the variables do no harm.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cb_pgm.errors import PolicyError
+
+__all__ = ["Screening"]
+
+_PRIOR_ROWS = 4.0  # an expert's running mean starts as this many rows at the overall mean
+_VARIABLES_COMBINED = 6  # larger sets are formed out of this many variables of the best candidates
+_REFRESH_GROWTH = 1.5  # and formed anew each time that the rows have grown by this factor
+_MOST_SETS = 20_000
+_MOST_CODES = 2**24  # codes kept for giving new experts their past: bounds memory
+
+
+class Screening:
+    """The test, on all sets of `set_size` variables at once; O(sets) a row, compiled.
+
+    Parameters
+    ----------
+    n_states
+        The number of states of each of the n variables.
+    set_size
+        p ≥ 1: the candidates are all sets of p variables.
+    failure_prob
+        δ: the probability with which the reward's true parents (or a set that holds them all) are ever ruled out.
+    noise_scale
+        σ such that the reward is σ-subgaussian about its mean given its parents.
+
+    Attributes
+    ----------
+    candidates
+        int64 [m, p]: the candidate sets, in lexicographic order.
+    surviving
+        bool [m]: those not ruled out.
+    rows
+        Rows tested so far. The very first row only sets the origin of the rewards and is not among them.
+
+    Raises
+    ------
+    PolicyError
+        If there are more than 20,000 candidate sets.
+    """
+
+    def __init__(self, n_states: Sequence[int], set_size: int, failure_prob: float, noise_scale: float) -> None:
+        n = len(n_states)
+        m = math.comb(n, set_size)
+        if m > _MOST_SETS:
+            raise PolicyError(
+                f"Expected at most {_MOST_SETS:,} sets to screen but {set_size} out of {n} variables make {m:,}: "
+                f"lower max_parents or leave variables out"
+            )
+        self.set_size = set_size
+        self.threshold = -math.log(failure_prob)
+        self.noise_scale = noise_scale
+        self.candidates: NDArray[np.int64] = np.array(
+            list(itertools.combinations(range(n), set_size)), dtype=np.int64
+        ).reshape(m, set_size)
+        self.surviving: NDArray[np.bool_] = np.ones(m, dtype=np.bool_)
+        self.rows = 0
+
+        combined = math.comb(min(_VARIABLES_COMBINED, n), set_size + 1)
+        self._n_states = max(n_states, default=1)
+        # Experts: the candidates, padded to one variable more by −1, then the larger sets (all −1 until formed).
+        self._experts: NDArray[np.int64] = np.full((m + combined, set_size + 1), -1, dtype=np.int64)
+        self._experts[:m, :set_size] = self.candidates
+        cells = self._n_states ** (set_size + 1)
+        self._counts: NDArray[np.float64] = np.zeros((len(self._experts), cells))
+        self._sums: NDArray[np.float64] = np.zeros((len(self._experts), cells))
+        self._losses: NDArray[np.float64] = np.zeros(len(self._experts))
+        self._losses[m:] = np.inf
+        self._fits: NDArray[np.float64] = np.zeros(m)
+        self._sums_over_rows: NDArray[np.float64] = np.zeros(3)  # mixture's loss, reward total, rows
+        self._origin: float | None = None
+        self._log_codes: NDArray[np.int16] = np.empty((256, n), dtype=np.int16)
+        self._log_rewards: NDArray[np.float64] = np.empty(256)
+        self._logged = 0
+        self._refresh_at = 16
+
+    def observe(self, codes: NDArray[np.int16], rewards: NDArray[np.float64]) -> None:
+        """Take in rows, in the order in which they were seen: codes [m, n], rewards [m]."""
+        if self._origin is None and len(rewards):
+            self._origin = float(rewards[0])
+            codes, rewards = codes[1:], rewards[1:]
+        while len(rewards):
+            # Experts may only be formed between rows, at times that don't depend on how rows are batched.
+            size = max(1, min(len(rewards), self._refresh_at - self.rows))
+            self._take(codes[:size], rewards[:size] - self._origin)
+            codes, rewards = codes[size:], rewards[size:]
+
+    def margins(self) -> NDArray[np.float64]:
+        """float64 [m]: the left side of the test for each candidate, in nats; ruled out at `threshold`."""
+        return self._fits - self._sums_over_rows[0]
+
+    def losses(self) -> NDArray[np.float64]:
+        """float64 [m + larger sets]: each expert's Σ (R_i − its prediction)² / 2σ²; infinite where none is formed."""
+        return self._losses
+
+    def expert(self, position: int) -> tuple[int, ...]:
+        """The variables of the expert at `position` of `losses`; the first m are the candidates."""
+        return tuple(int(variable) for variable in self._experts[position] if variable >= 0)
+
+    def predictions(self, position: int) -> NDArray[np.float64]:
+        """float64 [cells]: that expert's prediction per joint state (first variable's state changing fastest)."""
+        mean = _overall_mean(self._sums_over_rows)
+        predicted = (self._sums[position] + _PRIOR_ROWS * mean) / (self._counts[position] + _PRIOR_ROWS)
+        return predicted + (self._origin or 0.0)
+
+    def seen(self, position: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return rows and reward total per joint state of the expert at `position`, each float64 [cells]."""
+        counts = self._counts[position]
+        return counts, self._sums[position] + (self._origin or 0.0) * counts
+
+    def log(self) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
+        """The rows tested, as far as they are kept (2²⁴ codes): codes [m, n] and rewards [m], in their order."""
+        return self._log_codes[: self._logged], self._log_rewards[: self._logged] + (self._origin or 0.0)
+
+    def _take(self, codes: NDArray[np.int16], rewards: NDArray[np.float64]) -> None:
+        _observe(
+            codes,
+            rewards,
+            self._experts,
+            self._n_states,
+            self._counts,
+            self._sums,
+            self._losses,
+            self._fits,
+            self.surviving,
+            self._sums_over_rows,
+            2.0 * self.noise_scale**2,
+            self.threshold,
+        )
+        self.rows += len(rewards)
+        self._log(codes, rewards)
+        if self.rows >= self._refresh_at:
+            self._refresh_at = math.ceil(self._refresh_at * _REFRESH_GROWTH)
+            if self._logged == self.rows:
+                self._combine_best()
+
+    # -- larger sets -----------------------------------------------------------------------------------------------
+
+    def _combine_best(self) -> None:
+        """Form the larger sets out of the best candidates' variables, and give them the past that they'd have had."""
+        m = len(self.candidates)
+        order = np.argsort(self._losses[:m], kind="stable")
+        variables: list[int] = []
+        for position in order:
+            variables += [int(v) for v in self.candidates[position] if v not in variables]
+            if len(variables) >= _VARIABLES_COMBINED:
+                break
+        chosen = sorted(variables[:_VARIABLES_COMBINED])
+        wanted = list(itertools.combinations(chosen, self.set_size + 1))
+        for position, larger in enumerate(wanted, start=m):
+            if self.expert(position) == larger:
+                continue
+            self._experts[position] = larger
+            self._counts[position] = 0.0
+            self._sums[position] = 0.0
+            self._losses[position] = _replay(
+                self._log_codes[: self._logged],
+                self._log_rewards[: self._logged],
+                self._experts[position],
+                self._n_states,
+                self._counts[position],
+                self._sums[position],
+                2.0 * self.noise_scale**2,
+            )
+
+    def _log(self, codes: NDArray[np.int16], rewards: NDArray[np.float64]) -> None:
+        if self._logged + len(rewards) < self.rows or self._logged * codes.shape[1] > _MOST_CODES:
+            return  # full: from here on the larger sets stay as they are
+        needed = self._logged + len(rewards)
+        while needed > len(self._log_rewards):
+            self._log_codes = np.concatenate([self._log_codes, np.empty_like(self._log_codes)])
+            self._log_rewards = np.concatenate([self._log_rewards, np.empty_like(self._log_rewards)])
+        self._log_codes[self._logged : needed] = codes
+        self._log_rewards[self._logged : needed] = rewards
+        self._logged = needed
+
+
+@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]  # numba carries no types
+def _overall_mean(sums_over_rows: NDArray[np.float64]) -> float:
+    return sums_over_rows[1] / (sums_over_rows[2] + 1.0)
+
+
+@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+def _cell(codes: NDArray[np.int16], variables: NDArray[np.int64], n_states: int) -> int:
+    cell, stride = 0, 1
+    for position in range(len(variables)):
+        if variables[position] >= 0:
+            cell += stride * codes[variables[position]]
+            stride *= n_states
+    return cell
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _observe(
+    codes: NDArray[np.int16],
+    rewards: NDArray[np.float64],
+    experts: NDArray[np.int64],
+    n_states: int,
+    counts: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    losses: NDArray[np.float64],
+    fits: NDArray[np.float64],
+    surviving: NDArray[np.bool_],
+    sums_over_rows: NDArray[np.float64],
+    scale: float,
+    threshold: float,
+) -> None:
+    m = len(fits)
+    cells = np.empty(len(experts), dtype=np.int64)
+    predictions = np.empty(len(experts))
+    for row in range(len(rewards)):
+        reward = rewards[row]
+        overall = _overall_mean(sums_over_rows)
+        lowest = losses.min()
+        weight, mixed = 0.0, 0.0
+        for expert in range(len(experts)):
+            cell = _cell(codes[row], experts[expert], n_states)
+            prediction = (sums[expert, cell] + _PRIOR_ROWS * overall) / (counts[expert, cell] + _PRIOR_ROWS)
+            cells[expert], predictions[expert] = cell, prediction
+            excess = losses[expert] - lowest
+            if excess < 40.0:
+                share = math.exp(-excess)
+                weight += share
+                mixed += share * prediction
+        sums_over_rows[0] += (reward - mixed / weight) ** 2 / scale
+        for expert in range(len(experts)):
+            cell = cells[expert]
+            losses[expert] += (reward - predictions[expert]) ** 2 / scale
+            count = counts[expert, cell]
+            if expert < m:
+                if count > 0:
+                    # Adding a value to a group of `count` raises its sum of squares about its mean by this much.
+                    fits[expert] += count / (count + 1.0) * (reward - sums[expert, cell] / count) ** 2 / scale
+                if fits[expert] - sums_over_rows[0] >= threshold:
+                    surviving[expert] = False
+            counts[expert, cell] = count + 1.0
+            sums[expert, cell] += reward
+        sums_over_rows[1] += reward
+        sums_over_rows[2] += 1.0
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _replay(
+    codes: NDArray[np.int16],
+    rewards: NDArray[np.float64],
+    expert: NDArray[np.int64],
+    n_states: int,
+    counts: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    scale: float,
+) -> float:
+    """Fill a new expert's `counts` and `sums` [cells] from the past and return the loss that it would have had."""
+    loss, total = 0.0, 0.0
+    for row in range(len(rewards)):
+        cell = _cell(codes[row], expert, n_states)
+        overall = total / (row + 1.0)
+        loss += (rewards[row] - (sums[cell] + _PRIOR_ROWS * overall) / (counts[cell] + _PRIOR_ROWS)) ** 2 / scale
+        counts[cell] += 1.0
+        sums[cell] += rewards[row]
+        total += rewards[row]
+    return loss

@@ -1,0 +1,205 @@
+"""Sequential evidence: the same answers as the fixed budget's, stopping as soon as they are certain.
+
+Every mean carries a radius that holds at all times at once (`confidence.anytime_radius`), so one may look after each pull.
+"Moves" when the interval of a difference excludes 0; "doesn't" when for every state it excludes a gap of Δ (ε for
+neighbours). The failure probability δ is spent as follows.
+
+=========================  ======================================================================================
+a quarter                  the mean reward under do()
+a quarter                  the marginals, with a union bound over the n variables' K states (nothing when exact)
+half                       the questions: the j-th gets (δ/2)/(j(j+1)), half of it for the reward under its K arms,
+                           half for its K² times (number of undecided neighbours) frequencies
+=========================  ======================================================================================
+
+An arm keeps the share it got first. Rows that were there before (which question comes j-th may depend on them) count at a
+share n times smaller: a union bound over the variables that could have been asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.base import Contrast, Evidence, Requirements, contrasts
+from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
+from cb_pgm.intervention import Intervention, Pull
+from cb_pgm.search.query import Probe, Query
+from discovery.marginals import Marginals
+
+__all__ = ["SequentialEvidence"]
+
+_FIRST_BATCH = 8
+_GROWTH = 1 / 16  # each further batch of an arm, as a share of its rows: overshoot is at most this
+_INDICATOR_SCALE = 0.5  # an indicator is ½-subgaussian
+
+
+class SequentialEvidence(Evidence):
+    """Pulls the arm whose radius is largest among those that still matter, until the answer is certain."""
+
+    def __init__(
+        self,
+        states: Mapping[str, Sequence[str]],
+        settable: Mapping[str, Sequence[str]],
+        marginals: Marginals,
+        requirements: Requirements,
+    ) -> None:
+        super().__init__(states, settable, marginals, requirements)
+        self._questions = 0
+        self._reward_shares: dict[Intervention, float] = {}
+        self._effect_shares: dict[tuple[str, str], float] = {}
+        self._query: Query | None = None
+        self._plan: Iterator[Pull] = iter(())
+        self._moves = False
+        self._children: set[str] = set()
+
+    def impossible(self) -> str | None:
+        needs = self.requirements
+        if needs.reward_gap > 0 and needs.effect_gap > 0:
+            return None
+        which = "reward gap" if needs.reward_gap == 0 else "effect gap"
+        return f"the {which} is 0, so no number of pulls is enough for a no"
+
+    def begin(self, query: Query) -> None:
+        self._query = query
+        self._moves = False
+        self._children = set()
+        self._questions += 1
+        self._give_shares(query)
+        self._plan = self._pulls(query)
+
+    def next_pull(self) -> Pull | None:
+        return next(self._plan, None)
+
+    def probe(self) -> Probe:
+        if self._query is None:
+            raise PolicyError("Expected a query before an answer but none was begun")
+        return Probe(self._moves, self._children)
+
+    # -- failure probabilities -------------------------------------------------------------------------------------
+
+    def _give_shares(self, query: Query) -> None:
+        share = self.requirements.failure_prob / 2 / (self._questions * (self._questions + 1))
+        plan = contrasts(query, self.settable)
+        # Under held variables the base is sampled for this question alone and is paid out of its share.
+        arms = [arm for contrast in plan for arm in (*contrast.arms, *([contrast.base] if contrast.base else []))]
+        for arm in arms:
+            self._reward_shares.setdefault(arm, self._discounted(arm, share / 2 / len(arms)))
+        values = max(1, self._n_states**2 * len(query.undecided))
+        for other in query.undecided:
+            for state in self.settable[query.variable]:
+                arm = Intervention({query.variable: state})
+                key = (query.variable, other)
+                self._effect_shares[key] = min(
+                    self._effect_shares.get(key, 1.0), self._discounted(arm, share / 2 / values)
+                )
+
+    def _discounted(self, arm: Intervention, share: float) -> float:
+        return share / len(self.states) if self.records[arm].rows else share
+
+    # -- rewards ---------------------------------------------------------------------------------------------------
+
+    def _reward_radius(self, arm: Intervention) -> float:
+        needs = self.requirements
+        if arm:
+            rows, share = float(self.records[arm].rows), self._reward_shares[arm]
+        else:
+            rows, share = self._base_mean(arm)[0], needs.failure_prob / 4
+        if math.isinf(rows):
+            return 0.0
+        mixing = best_mixing_rows(8 * (needs.noise_scale / needs.reward_gap) ** 2 * -2 * math.log(share), share)
+        return anytime_radius(rows, share, needs.noise_scale, mixing)
+
+    def _differs(self, contrast: Contrast) -> bool | None:
+        """Return whether the contrast shows a difference; None while that isn't certain."""
+        _, base = self._base_mean(contrast.base)
+        base_radius = self._reward_radius(contrast.base)
+        undecided = False
+        for arm in contrast.arms:
+            radius = base_radius + self._reward_radius(arm)
+            if math.isinf(radius):
+                undecided = True
+                continue
+            difference = abs(self.records[arm].mean - base)
+            if difference > radius:
+                return True
+            undecided |= difference + radius >= self.requirements.reward_gap
+        return None if undecided else False
+
+    def _widest(self, contrast: Contrast) -> Intervention:
+        """Return the arm to pull next: the one of largest radius among the base and the arms still open."""
+        _, base = self._base_mean(contrast.base)
+        base_radius = self._reward_radius(contrast.base)
+        radii = {contrast.base: base_radius}
+        for arm in contrast.arms:
+            radius = self._reward_radius(arm)
+            if math.isinf(radius + base_radius) or (
+                abs(self.records[arm].mean - base) + radius + base_radius >= self.requirements.reward_gap
+            ):
+                radii[arm] = radius
+        return max(radii, key=lambda arm: radii[arm])
+
+    # -- neighbours ------------------------------------------------------------------------------------------------
+
+    def _marginal(self, other: str) -> tuple[NDArray[np.float64], float]:
+        """Return P(other) under do() and its radius; rows pulled under do() count with the observations."""
+        expected = self.marginals.probabilities[other]
+        if self.marginals.rows is None:
+            return expected, 0.0
+        record = self.records[Intervention()]
+        rows = self.marginals.rows + record.rows
+        pooled = (self.marginals.rows * expected + record.counts[self._position[other]][: len(expected)]) / rows
+        share = self.requirements.failure_prob / 4 / (len(self.states) * self._n_states)
+        return pooled, anytime_radius(
+            rows, share, _INDICATOR_SCALE, best_mixing_rows(max(self.marginals.rows, 1), share)
+        )
+
+    def _effect_radius(self, variable: str, other: str, arm: Intervention) -> float:
+        share = self._effect_shares[variable, other]
+        expected_rows = 8 * (_INDICATOR_SCALE / self.requirements.effect_gap) ** 2 * -2 * math.log(share)
+        return anytime_radius(
+            self.records[arm].rows, share, _INDICATOR_SCALE, best_mixing_rows(expected_rows, share)
+        )
+
+    def _moved(self, variable: str, other: str) -> tuple[bool | None, list[Intervention]]:
+        """Return whether `other` moves (None while uncertain), and what to pull to find out."""
+        expected, marginal_radius = self._marginal(other)
+        open_arms = []
+        for state in self.settable[variable]:
+            arm = Intervention({variable: state})
+            radius = self._effect_radius(variable, other, arm)
+            if math.isinf(radius):
+                open_arms.append(arm)
+                continue
+            seen = self.records[arm].frequencies(self._position[other])[: len(expected)]
+            difference = float(np.abs(seen - expected).max())
+            if difference > radius + marginal_radius:
+                return True, []
+            if difference + radius + marginal_radius >= self.requirements.effect_gap:
+                open_arms.append(Intervention() if marginal_radius > radius else arm)
+        return (None, open_arms) if open_arms else (False, [])
+
+    # -- pulls -----------------------------------------------------------------------------------------------------
+
+    def _pulls(self, query: Query) -> Iterator[Pull]:
+        """Yield pulls until both parts of the query are answered: the neighbours' first, whose rows serve the reward too."""
+        for other in query.undecided:
+            while True:
+                moved, arms = self._moved(query.variable, other)
+                if moved is not None:
+                    break
+                yield self._batch(min(arms, key=lambda arm: self.records[arm].rows))
+            if moved:
+                self._children.add(other)
+        for contrast in contrasts(query, self.settable):
+            while (differs := self._differs(contrast)) is None:
+                yield self._batch(self._widest(contrast))
+            if differs:
+                self._moves = True
+                return
+
+    def _batch(self, arm: Intervention) -> Pull:
+        return Pull(arm, max(_FIRST_BATCH, math.ceil(self.records[arm].rows * _GROWTH)))

@@ -1,0 +1,79 @@
+"""UCB's bookkeeping over a fixed set of arms, shared by every policy that ends in UCB."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cb_pgm.intervention import Intervention
+
+__all__ = ["ArmTotals"]
+
+
+class ArmTotals:
+    """Rows and reward totals per arm, and the arm with the highest upper confidence bound.
+
+    Index: mean + σ√(2 log t / n_a), with t all rounds counted so far; every arm once first, ties in the order of `arms`
+    (Auer, Cesa-Bianchi & Fischer 2002, for σ-subgaussian rewards).
+
+    Attributes
+    ----------
+    arms
+        The interventions, in order.
+    rows
+        int64 [len(arms)]: how often each was pulled.
+    totals
+        float64 [len(arms)]: the sum of its rewards.
+    rounds
+        t: all rounds seen, those under other interventions included.
+    """
+
+    __slots__ = ("_all", "_position", "arms", "rounds", "rows", "totals")
+
+    def __init__(self, arms: Sequence[Intervention]) -> None:
+        self.arms = tuple(arms)
+        self._position = {arm: position for position, arm in enumerate(self.arms)}
+        self.rows: NDArray[np.int64] = np.zeros(len(self.arms), dtype=np.int64)
+        self.totals: NDArray[np.float64] = np.zeros(len(self.arms))
+        self.rounds = 0
+        self._all: NDArray[np.bool_] = np.ones(len(self.arms), dtype=np.bool_)
+
+    def add(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
+        """Count `rewards` for their arm; under an intervention that isn't one of `arms` they only pass the time."""
+        size = len(rewards)
+        self.rounds += size
+        position = self._position.get(intervention)
+        if position is not None:
+            self.rows[position] += size
+            self.totals[position] += rewards[0] if size == 1 else rewards.sum()
+
+    def highest_bound(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
+        """Return the position of the arm with the highest index, among `open_arms` if given; O(len(arms)), compiled."""
+        width = noise_scale * math.sqrt(2.0 * math.log(max(self.rounds, 1)))
+        return int(_highest_bound(self.rows, self.totals, width, self._all if open_arms is None else open_arms))
+
+    def __iter__(self) -> Iterator[tuple[Intervention, int, float]]:
+        """Yield (arm, rows, mean) of every arm pulled so far."""
+        for position in np.flatnonzero(self.rows):
+            rows = int(self.rows[position])
+            yield self.arms[position], rows, float(self.totals[position]) / rows
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types
+def _highest_bound(
+    rows: NDArray[np.int64], totals: NDArray[np.float64], width: float, open_arms: NDArray[np.bool_]
+) -> int:
+    best, best_index = 0, -np.inf
+    for arm in range(len(rows)):
+        if not open_arms[arm]:
+            continue
+        if rows[arm] == 0:
+            return arm
+        index = totals[arm] / rows[arm] + width / math.sqrt(rows[arm])
+        if index > best_index:
+            best, best_index = arm, index
+    return best

@@ -1,0 +1,208 @@
+"""CN-UCB: find the reward variable by interventions on central nodes, then play UCB on it alone.
+
+Source: Lu, Meisami & Tewari (2021), Algorithm 1 (trees), the forest algorithm of the appendix, and Algorithm 2. The searches
+are in `cb_pgm.search`, what their answers cost in `cb_pgm.evidence`; this policy joins the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from cb_pgm import search
+from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.base import Evidence, Requirements
+from cb_pgm.evidence.fixed import FixedEvidence
+from cb_pgm.evidence.sequential import SequentialEvidence
+from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.policies.arms import ArmTotals
+from cb_pgm.policies.base import Policy, States, joint_arms, single_variable_arms
+
+if TYPE_CHECKING:
+    from discovery.essential_graph import EssentialGraph
+    from discovery.marginals import Marginals
+
+__all__ = ["CNUCB"]
+
+_EVIDENCE: Mapping[str, type[Evidence]] = {"fixed": FixedEvidence, "sequential": SequentialEvidence}
+
+
+class CNUCB(Policy):
+    """Central Node UCB.
+
+    Parameters
+    ----------
+    graph
+        The essential graph over the variables, the reward left out; true or estimated.
+    states
+        Every variable's states, in the order in which observations code them.
+    marginals
+        P(X) from observations, exact or estimated.
+    reward_gap, effect_gap
+        Δ of Assumption 3 and ε of Assumption 2. Where the reward variable's own chain component and those not upstream of
+        it can be set, the effective gaps are enough (`CausalSystem.effective_gaps`).
+    failure_prob
+        δ: the probability with which a wrong variable may be named.
+    noise_scale
+        σ, as in `Policy`.
+    evidence
+        "fixed" is the paper's B pulls an arm; "sequential" stops as soon as an answer is certain.
+    variant
+        "sound" searches trees and forests by the paper's mended algorithms and everything else by the search that is right
+        on every graph; "paper" keeps to Algorithm 2, mended, which ends in a clique.
+    max_parents
+        More than one: go on after the first reward variable until no further one is found (`search.multiple`), then play
+        UCB over their joint states.
+    settable
+        As in `Policy`.
+    priority
+        The order in which to search chain components that the graph leaves open.
+
+    Raises
+    ------
+    PolicyError
+        If the graph, states and marginals don't hold the same variables, or a setting is out of range.
+    """
+
+    name = "cn-ucb"
+
+    def __init__(
+        self,
+        graph: EssentialGraph,
+        states: States,
+        marginals: Marginals,
+        *,
+        reward_gap: float,
+        effect_gap: float,
+        failure_prob: float = 0.05,
+        noise_scale: float = 1.0,
+        evidence: Literal["fixed", "sequential"] = "fixed",
+        variant: Literal["sound", "paper"] = "sound",
+        max_parents: int = 1,
+        settable: States | None = None,
+        priority: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(states, noise_scale=noise_scale, settable=settable)
+        _check_same_variables(self.states, graph.nodes, marginals.probabilities)
+        if evidence not in _EVIDENCE:
+            raise PolicyError(f"Expected evidence to be one of {', '.join(_EVIDENCE)} but found {evidence!r}")
+        if variant not in ("sound", "paper"):
+            raise PolicyError(f"Expected variant to be sound or paper but found {variant!r}")
+        if max_parents < 1:
+            raise PolicyError(f"Expected max_parents of at least 1 but found {max_parents}")
+        self.graph = graph
+        self.marginals = marginals
+        self.requirements = Requirements(reward_gap, effect_gap, failure_prob, self.noise_scale)
+        self.evidence = evidence
+        self.variant = variant
+        self.max_parents = max_parents
+        self.priority = priority
+
+    @property
+    def reward_variables(self) -> tuple[str, ...]:
+        return self.result.reward_variables if self.result is not None else ()
+
+    @property
+    def fallback(self) -> str | None:
+        return self._fallback
+
+    def means(self) -> Iterable[tuple[Intervention, int, float]]:
+        if self._arms is not None:
+            yield from self._arms
+        else:
+            for intervention, record in self._evidence.records:
+                if intervention:
+                    yield intervention, record.rows, record.mean
+
+    def _begin(self, rng: np.random.Generator) -> None:
+        self.result: search.SearchResult | None = None
+        self._fallback: str | None = None
+        self._arms: ArmTotals | None = None
+        self._rounds = 0
+        self._evidence = _EVIDENCE[self.evidence](self.states, self.settable, self.marginals, self.requirements)
+        self._search = self._chosen_search()
+        impossible = self._evidence.impossible()
+        if impossible is not None:
+            self._play_ucb(single_variable_arms(self.settable), impossible)
+        else:
+            self._advance(None)
+
+    def _chosen_search(self) -> search.Search:
+        if self.variant == "paper":
+            return search.general(self.graph)
+        settable: Collection[str] | None = None if len(self.settable) == len(self.states) else tuple(self.settable)
+        if self.max_parents > 1:
+            return search.multiple(self.graph, settable=settable, priority=self.priority)
+        if settable is None and not self.graph.background and search.is_forest(self.graph):
+            return search.forest(self.graph, priority=self.priority)
+        return search.sound(self.graph, settable=settable, priority=self.priority)
+
+    def _advance(self, probe: search.Probe | None) -> None:
+        """Give the search its answer and take up its next query, or its result."""
+        try:
+            query = next(self._search) if probe is None else self._search.send(probe)
+        except StopIteration as end:
+            self._finish(end.value)
+        else:
+            self._evidence.begin(query)
+
+    def _next_pull(self) -> Pull:
+        while self._arms is None:
+            pull = self._evidence.next_pull()
+            if pull is not None:
+                return pull
+            self._advance(self._evidence.probe())
+        return self._pulls[self._arms.highest_bound(self.noise_scale)]
+
+    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+        self._rounds += len(observations)
+        if self._arms is None:
+            self._evidence.add(intervention, observations)
+        else:
+            self._arms.add(intervention, observations.rewards)
+
+    def _finish(self, result: search.SearchResult) -> None:
+        self.result = result
+        if len(result.reward_variables) > 1:
+            self._play_ucb(joint_arms(self.settable, result.reward_variables), None)
+            return
+        playable = self._playable(result.reward_variables or result.candidates)
+        if playable:
+            self._play_ucb(single_variable_arms({name: self.settable[name] for name in playable}), None)
+        else:
+            reason = result.note or "the answers left no candidate for the reward variable"
+            self._play_ucb(single_variable_arms(self.settable), reason)
+
+    def _playable(self, candidates: Sequence[str]) -> tuple[str, ...]:
+        """Return the variables whose arms must hold the best one, in variable order.
+
+        A candidate's own states, and, where one of them can't be set, those of all its possible ancestors: they may be
+        the only way to reach it.
+        """
+        wanted = set(candidates)
+        for candidate in candidates:
+            if len(self.settable.get(candidate, ())) < len(self.states[candidate]):
+                wanted |= self.graph.possible_ancestors(candidate)
+        return tuple(name for name in self.settable if name in wanted)
+
+    def _play_ucb(self, arms: Sequence[Intervention], fallback: str | None) -> None:
+        """Go over to UCB on `arms`, what was seen of them counted."""
+        self._fallback = fallback
+        self._arms = ArmTotals(arms)
+        self._pulls = [Pull(arm) for arm in self._arms.arms]
+        for position, arm in enumerate(self._arms.arms):
+            record = self._evidence.records[arm]
+            self._arms.rows[position], self._arms.totals[position] = record.rows, record.total
+        self._arms.rounds = self._rounds
+
+
+def _check_same_variables(states: States, *others: Iterable[str]) -> None:
+    for other in others:
+        odd = sorted(set(states) ^ set(other))
+        if odd:
+            raise PolicyError(
+                f"Expected the graph, the states and the marginals to hold the same variables but "
+                f"{', '.join(map(repr, odd[:5]))} isn't in all of them"
+            )

@@ -1,0 +1,115 @@
+"""Every policy by the name that people type, and what it takes to make one.
+
+A new policy is one function here and its line in `POLICIES`. Policy modules are imported when a policy is made, so that listing
+names costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cb_pgm.errors import PolicyError
+
+if TYPE_CHECKING:
+    from cb_pgm.policies.base import Policy, States
+    from discovery import EssentialGraph, Marginals
+
+__all__ = ["POLICIES", "PolicyContext", "PolicyKind", "make_policy", "policy_kind"]
+
+
+@dataclass(frozen=True)
+class PolicyContext:
+    """What is known when a policy is made; each takes what it needs.
+
+    Attributes
+    ----------
+    states, settable, noise_scale
+        As in `Policy`.
+    failure_prob
+        δ, for policies that promise something.
+    graph, marginals
+        The essential graph over the variables and P(X); None for policies that need no graph.
+    reward_gap, effect_gap
+        Δ and ε for fixed budgets; None where unknown.
+    max_parents
+        How many parents the reward is allowed to have.
+    """
+
+    states: States
+    noise_scale: float
+    settable: States | None = None
+    failure_prob: float = 0.05
+    graph: EssentialGraph | None = None
+    marginals: Marginals | None = None
+    reward_gap: float | None = None
+    effect_gap: float | None = None
+    max_parents: int = 1
+
+
+@dataclass(frozen=True)
+class PolicyKind:
+    """One name: how to make the policy, whether it works on a graph, and a line about it."""
+
+    make: Callable[[PolicyContext], Policy]
+    needs_graph: bool
+    summary: str
+
+
+def make_policy(name: str, context: PolicyContext) -> Policy:
+    """Return the policy of that name.
+
+    Raises
+    ------
+    PolicyError
+        If there is no such policy, or it needs a graph or gaps that the context doesn't have.
+    """
+    return policy_kind(name).make(context)
+
+
+def policy_kind(name: str) -> PolicyKind:
+    """Return what is known of the policy of that name, or raise PolicyError that lists the names."""
+    if name not in POLICIES:
+        raise PolicyError(f"Expected a policy out of {', '.join(POLICIES)} but found {name!r}")
+    return POLICIES[name]
+
+
+def _cn_ucb(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.cn_ucb import CNUCB
+
+    if context.graph is None or context.marginals is None:
+        raise PolicyError("Expected a graph and marginals for cn-ucb but found none: estimate or give them")
+    if context.reward_gap is None or context.effect_gap is None:
+        raise PolicyError("Expected a reward gap and an effect gap for cn-ucb but found none: give both")
+    return CNUCB(
+        context.graph,
+        context.states,
+        context.marginals,
+        reward_gap=context.reward_gap,
+        effect_gap=context.effect_gap,
+        failure_prob=context.failure_prob,
+        noise_scale=context.noise_scale,
+        max_parents=context.max_parents,
+        settable=context.settable,
+    )
+
+
+def _ucb(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.ucb import UCB
+
+    return UCB(context.states, noise_scale=context.noise_scale, settable=context.settable)
+
+
+def _thompson(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.thompson import ThompsonSampling
+
+    return ThompsonSampling(context.states, noise_scale=context.noise_scale, settable=context.settable)
+
+
+#: name → kind, in the order in which lists show them.
+POLICIES: Mapping[str, PolicyKind] = {
+    "cn-ucb": PolicyKind(_cn_ucb, True, "central nodes find the reward's parent on the graph, then UCB on it alone"),
+    "ucb": PolicyKind(_ucb, False, "UCB over all arms"),
+    "thompson": PolicyKind(_thompson, False, "Thompson sampling over all arms"),
+}

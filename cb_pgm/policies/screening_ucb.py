@@ -1,0 +1,212 @@
+"""Screening, then UCB: rule out variables from every row seen, pull what tells the last ones apart, end on the parents' arms.
+
+It needs no graph and no gaps, only that each round shows all variables with the reward (the feedback of Lu, Meisami &
+Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.screening import Screening
+from cb_pgm.evidence.separation import RecentRows
+from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.policies.arms import ArmTotals
+from cb_pgm.policies.base import Policy, States, joint_arms, single_variable_arms
+
+__all__ = ["ScreeningUCB"]
+
+
+class ScreeningUCB(Policy):
+    """Rule out every set of variables that can't be the reward's parents; play UCB on the one that is left.
+
+    While several are left it pulls the arm that best tells the leader (the survivor that predicts best) from the challenger
+    (the survivor hardest to rule out), as long as that pays: until as many rounds as there are arms have passed, which
+    UCB would spend on its first pass anyway, and later whenever the rounds still needed are fewer than those played. In
+    all other rounds it is UCB over the survivors' arms.
+
+    Parameters
+    ----------
+    states, settable
+        As in `Policy`.
+    failure_prob
+        δ: the probability with which the true parents are ever ruled out; each size of set gets an equal share.
+    noise_scale
+        σ of the reward under every arm.
+    parent_noise_scale
+        σ of the reward given its parents, which may be smaller; None: `noise_scale`.
+    max_parents
+        The largest number of parents to consider: sets of two are screened once all single variables are ruled out, and
+        so on. Every row seen counts for every size.
+
+    Notes
+    -----
+    O(n^p) a round for sets of p variables; about 5 µs at n = 100 and single variables.
+    """
+
+    name = "screening"
+
+    def __init__(
+        self,
+        states: States,
+        *,
+        failure_prob: float = 0.05,
+        noise_scale: float = 1.0,
+        parent_noise_scale: float | None = None,
+        max_parents: int = 1,
+        settable: States | None = None,
+    ) -> None:
+        super().__init__(states, noise_scale=noise_scale, settable=settable)
+        if not 0 < failure_prob < 1:
+            raise PolicyError(f"Expected failure_prob between 0 and 1 but found {failure_prob}")
+        if not 1 <= max_parents <= len(self.states):
+            raise PolicyError(f"Expected max_parents from 1 to {len(self.states)} variables but found {max_parents}")
+        self.failure_prob = failure_prob
+        self.parent_noise_scale = self.noise_scale if parent_noise_scale is None else float(parent_noise_scale)
+        self.max_parents = max_parents
+        self._variables = tuple(self.states)
+        self._n_states = [len(values) for values in self.states.values()]
+        self._new_screening(max_parents)  # refuses here what would be refused in the middle of a run
+
+    @property
+    def reward_variables(self) -> tuple[str, ...]:
+        return self._named
+
+    @property
+    def fallback(self) -> str | None:
+        return self._fallback
+
+    @property
+    def survivors(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of variables not ruled out, of the size under test."""
+        return tuple(self._names(row) for row in self.screening.candidates[self.screening.surviving])
+
+    def means(self) -> Iterable[tuple[Intervention, int, float]]:
+        return self._arms if self._parent_arms is None else self._parent_arms
+
+    # -- state -----------------------------------------------------------------------------------------------------
+
+    def _begin(self, rng: np.random.Generator) -> None:
+        arms = single_variable_arms(self.settable)
+        self._arms = ArmTotals(arms)
+        self._pulls = [Pull(arm) for arm in arms]
+        self._codes_of = {arm: self._coded(arm) for arm in arms}
+        self._pull_of = {self._codes_of[pull.intervention]: pull for pull in self._pulls}
+        self._settable_codes = np.zeros((len(self.states), max(self._n_states)), dtype=np.bool_)
+        for variable, state in self._codes_of.values():
+            self._settable_codes[variable, state] = True
+        self._recent = RecentRows(self._n_states)
+        self.screening = self._new_screening(1)
+        self._left = -1
+        self._named: tuple[str, ...] = ()
+        self._fallback: str | None = None
+        self._parent_arms: ArmTotals | None = None
+        self._open_arms: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
+
+    def _new_screening(self, set_size: int) -> Screening:
+        return Screening(self._n_states, set_size, self.failure_prob / self.max_parents, self.parent_noise_scale)
+
+    def _coded(self, arm: Intervention) -> tuple[int, int]:
+        ((variable, state),) = arm.items()
+        return self._variables.index(variable), self.states[variable].index(state)
+
+    def _names(self, positions: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self._variables[position] for position in positions)
+
+    # -- choosing --------------------------------------------------------------------------------------------------
+
+    def _next_pull(self) -> Pull:
+        if self._fallback is None and (self._left > 1 or self.max_parents > 1):
+            pull = self._telling_apart()
+            if pull is not None:
+                return pull
+        if self._parent_arms is not None:
+            return self._parent_pulls[self._parent_arms.highest_bound(self.noise_scale)]
+        return self._pulls[self._arms.highest_bound(self.noise_scale, self._open_arms)]
+
+    def _telling_apart(self) -> Pull | None:
+        """Return the pull that best tells leader from challenger; None where that doesn't pay."""
+        pair = self._leader_and_challenger()
+        if pair is None:
+            return None
+        leader, challenger = pair
+        screening = self.screening
+        first, second = screening.expert(leader), screening.expert(challenger)
+        arm, difference = self._recent.best_arm(
+            list(dict.fromkeys((*first, *second))),
+            self._settable_codes,
+            (first, screening.predictions(leader)),
+            (second, screening.predictions(challenger)),
+        )
+        missing = screening.threshold - screening.margins()[challenger]
+        if missing * 2.0 * self.parent_noise_scale**2 > difference * max(self._arms.rounds, len(self._pulls)):
+            return None
+        return self._pull_of[arm]
+
+    def _leader_and_challenger(self) -> tuple[int, int] | None:
+        """Return the experts to tell apart, as positions in `Screening.losses`."""
+        screening = self.screening
+        left = np.flatnonzero(screening.surviving)
+        losses = screening.losses()
+        if len(left) == 1:
+            # One is left: only a larger set that predicts better can still rule it out.
+            leader = int(np.argmin(losses))
+            return (leader, int(left[0])) if leader >= len(screening.surviving) else None
+        leader = int(left[np.argmin(losses[left])])
+        others = left[left != leader]
+        return leader, int(others[np.argmin(screening.margins()[others])])
+
+    # -- learning --------------------------------------------------------------------------------------------------
+
+    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+        self._arms.add(intervention, observations.rewards)
+        if self._parent_arms is not None:
+            self._parent_arms.add(intervention, observations.rewards)
+        if self._fallback is not None:
+            return
+        self._recent.add(observations.codes, self._codes_of.get(intervention))
+        self.screening.observe(observations.codes, observations.rewards)
+        left = int(np.count_nonzero(self.screening.surviving))
+        if left != self._left:
+            self._take_stock(left)
+
+    def _take_stock(self, left: int) -> None:
+        """Name the set that is left, go on with larger sets when none is, or give up when those are too large."""
+        while left == 0 and self.screening.set_size < self.max_parents:
+            codes, rewards = self.screening.log()
+            self.screening = self._new_screening(self.screening.set_size + 1)
+            self.screening.observe(codes, rewards)
+            left = int(np.count_nonzero(self.screening.surviving))
+        self._left = left
+        self._named = self.survivors[0] if left == 1 else ()
+        self._parent_arms = self._open_arms = None
+        if left == 0:
+            sizes = "single variable" if self.max_parents == 1 else f"set of up to {self.max_parents} variables"
+            self._fallback = (
+                f"no {sizes} explains the reward: it has more parents, an unobserved cause, or a larger noise scale"
+            )
+        elif left == 1:
+            self._play_parents()
+        else:
+            open_variables = set(self._names(self.screening.candidates[self.screening.surviving].ravel()))
+            self._open_arms = np.array([next(iter(arm)) in open_variables for arm in self._arms.arms])
+            if not self._open_arms.any():
+                self._open_arms = None
+
+    def _play_parents(self) -> None:
+        """Go over to UCB on the joint states of the parents, counting every row that had them, whatever was done."""
+        if any(len(self.settable.get(name, ())) < len(self.states[name]) for name in self._named):
+            return  # a state that can't be set may be reached through other variables: all arms stay open
+        position = int(np.flatnonzero(self.screening.surviving)[0])
+        counts, totals = self.screening.seen(position)
+        self._parent_arms = ArmTotals(joint_arms(self.states, self._named))
+        self._parent_arms.rounds = self._arms.rounds
+        self._parent_pulls = [Pull(arm) for arm in self._parent_arms.arms]
+        stride = max(self._n_states)
+        for index, arm in enumerate(self._parent_arms.arms):
+            states = [self.states[name].index(arm[name]) for name in self._named]
+            cell = sum(state * stride**power for power, state in enumerate(states))
+            self._parent_arms.rows[index], self._parent_arms.totals[index] = int(counts[cell]), totals[cell]
