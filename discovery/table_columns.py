@@ -1,0 +1,242 @@
+"""The columns of a table as they were read, before anything is decided about them.
+
+A `TextColumn` keeps every distinct text once and an index per row. A column of more distinct numbers than an
+index can hold is a `NumberColumn`; it can only be binned, be a reward, or be refused. An empty text, or NaN,
+is a missing value; nothing else is ("NA" and "None" are texts like any other). A `ColumnBuilder` makes either
+from fields that come block by block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discovery.errors import TableError
+
+__all__ = [
+    "MAX_STATES",
+    "Column",
+    "ColumnBuilder",
+    "NumberColumn",
+    "RawTable",
+    "TextColumn",
+    "as_number",
+    "listed",
+    "quoted",
+]
+
+#: What an int16 code can tell apart.
+MAX_STATES = 32_767
+
+
+@dataclass(frozen=True, eq=False)
+class TextColumn:
+    """Distinct texts and, for each row, which of them it holds.
+
+    Attributes
+    ----------
+    codes
+        int16 [n_rows], indices into `texts`.
+    texts
+        Without blanks around them, in order of first appearance; each occurs in some row.
+    """
+
+    codes: NDArray[np.int16]
+    texts: tuple[str, ...]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Bool [n_rows]: where the field is empty."""
+        return np.array([text == "" for text in self.texts], dtype=np.bool_)[self.codes]
+
+    @property
+    def n_distinct(self) -> int:
+        """How many different values there are, missing ones left out."""
+        return len(self.texts) - ("" in self.texts)
+
+    def numbers(self) -> NDArray[np.float64] | None:
+        """Float64 [n_rows], NaN where missing; None if some text isn't a finite number."""
+        values = [math.nan if text == "" else as_number(text) for text in self.texts]
+        if any(value is None for value in values) or not self.n_distinct:
+            return None
+        return np.array(values, dtype=np.float64)[self.codes]
+
+    def take(self, rows: NDArray[np.bool_]) -> TextColumn:
+        """Return the column at the chosen rows, with the texts that occur in them."""
+        if rows.all():
+            return self
+        codes = self.codes[rows]
+        used = np.flatnonzero(np.bincount(codes, minlength=len(self.texts)))
+        place = np.zeros(len(self.texts), dtype=np.int16)
+        place[used] = np.arange(len(used))
+        return TextColumn(place[codes], tuple(self.texts[index] for index in used))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """A column of more than `MAX_STATES` distinct finite numbers: float64 [n_rows], NaN where missing."""
+
+    values: NDArray[np.float64]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Bool [n_rows]: where the field is empty."""
+        return np.isnan(self.values)
+
+    @property
+    def n_distinct(self) -> int:
+        """How many different values there are, missing ones left out."""
+        return len(np.unique(self.values[~self.missing]))
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Float64 [n_rows], NaN where missing."""
+        return self.values
+
+    def take(self, rows: NDArray[np.bool_]) -> NumberColumn:
+        """Return the column at the chosen rows."""
+        return self if rows.all() else NumberColumn(self.values[rows])
+
+
+Column = TextColumn | NumberColumn
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """A table as read.
+
+    Attributes
+    ----------
+    names
+        Every column's name, ignored ones included, in order.
+    columns
+        Those that were not ignored, in order.
+    n_rows
+        Rows read.
+    sha256
+        Of what was read, in hexadecimal.
+    source
+        What messages call it.
+    warnings
+        What a person should know, one line each.
+    """
+
+    names: tuple[str, ...]
+    columns: dict[str, Column]
+    n_rows: int
+    sha256: str
+    source: str
+    warnings: tuple[str, ...] = field(default=())
+
+
+def as_number(text: str) -> float | None:
+    """Return the finite number that a text stands for, or None.
+
+    Examples
+    --------
+    >>> as_number("01"), as_number(" -2.5e3 "), as_number("nan"), as_number("1_000"), as_number("1,5")
+    (1.0, -2500.0, None, None, None)
+    """
+    if "_" in text:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def quoted(text: str) -> str:
+    """Return the text in quotes, on one line, shortened if long.
+
+    Examples
+    --------
+    >>> print(quoted("a\\nb"), quoted("x" * 100))
+    'a\\nb' 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
+    """
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")
+
+
+def listed(texts: Iterable[str], most: int = 5) -> str:
+    """Return the texts in quotes, the first few by name.
+
+    Examples
+    --------
+    >>> listed("abcdefg"), listed("ab")
+    ("'a', 'b', 'c', 'd', 'e' and 2 more", "'a', 'b'")
+    """
+    every = list(texts)
+    rest = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(quoted(text) for text in every[:most]) + rest
+
+
+class ColumnBuilder:
+    """Takes a column's fields block by block and keeps each distinct text once.
+
+    Parameters
+    ----------
+    where
+        What messages call the column.
+    """
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._indices = _Indices()
+        self._codes: list[NDArray[np.int16]] = []
+        self._values: list[NDArray[np.float64]] | None = None
+        self._n_rows = 0
+
+    def add(self, fields: tuple[str, ...]) -> None:
+        """Take the next rows' fields, blanks around them and all.
+
+        Raises
+        ------
+        TableError
+            If there are more than `MAX_STATES` distinct texts and they aren't all numbers.
+        """
+        self._n_rows += len(fields)
+        if self._values is not None:
+            self._values.append(self._numbers(fields))
+            return
+        codes = np.fromiter(map(self._indices.__getitem__, fields), dtype=np.int32, count=len(fields))
+        if len(self._indices.distinct) > MAX_STATES:
+            numbers = self._numbers(tuple(self._indices.distinct))
+            self._values = [*(numbers[earlier] for earlier in self._codes), numbers[codes]]
+            self._codes, self._indices = [], _Indices()
+            return
+        self._codes.append(codes.astype(np.int16))
+        if len(self._indices) > 4 * MAX_STATES:  # the same texts with ever other blanks around them
+            self._indices.clear()
+
+    def column(self) -> Column:
+        """Return what was taken."""
+        if self._values is not None:
+            return NumberColumn(np.concatenate(self._values))
+        codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int16)
+        return TextColumn(codes, tuple(self._indices.distinct))
+
+    def _numbers(self, fields: tuple[str, ...]) -> NDArray[np.float64]:
+        values = [math.nan if not field or field.isspace() else as_number(field) for field in fields]
+        if None in values:
+            raise TableError(
+                f"Expected numbers or at most {MAX_STATES} distinct values but found more in {self._where}, "
+                f"among them {quoted(fields[values.index(None)].strip())}, by data row {self._n_rows}: "
+                "ignore the column"
+            )
+        return np.array(values, dtype=np.float64)
+
+
+class _Indices(dict[str, int]):
+    """A field as it stands in the file → index of the text in it; finds known ones at C speed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.distinct: dict[str, int] = {}
+
+    def __missing__(self, field: str) -> int:
+        index = self.distinct.setdefault(field.strip(), len(self.distinct))
+        self[field] = index
+        return index

@@ -1,0 +1,128 @@
+"""Code all variables of a table, and refuse those from which no graph could be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discovery.errors import TableError
+from discovery.table_coding import MAX_NUMBERS, CodedVariable, TableSettings, appearances, code_variable
+from discovery.table_columns import Column, TextColumn, listed, quoted
+from discovery.table_rows import UsedRows
+
+__all__ = ["CodedVariables", "code_variables"]
+
+MIN_VARIABLES = 2
+
+
+@dataclass(frozen=True, eq=False)
+class CodedVariables:
+    """Variables with their states: codes int16 [n_rows, n], columns contiguous; constant ones apart."""
+
+    codes: NDArray[np.int16]
+    states: dict[str, tuple[str, ...]]
+    constants: dict[str, str]
+    warnings: tuple[str, ...]
+
+
+def code_variables(
+    used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings, source: str
+) -> CodedVariables:
+    """Give every variable its states and codes.
+
+    Parameters
+    ----------
+    used
+        Its `variables` are taken apart, so that a column isn't held twice.
+    observed
+        Bool [n_rows]: rows in which nothing was set.
+    settings
+        What is done on request.
+    source
+        What messages call the table.
+
+    Raises
+    ------
+    TableError
+        If a variable has too many states, two columns are alike up to renaming states, or fewer than 2
+        variables vary where nothing was set.
+    """
+    coded = _coded(used, observed, settings, source)
+    constants = _constants(coded, observed)
+    variables = {name: variable for name, variable in coded.items() if name not in constants}
+    if len(variables) < MIN_VARIABLES:
+        raise TableError(
+            f"Expected at least {MIN_VARIABLES} variables that vary but found "
+            f"{f'only {listed(variables)}' if variables else 'none'} in {source}"
+            f"{f', and {listed(constants)} constant' if constants else ''}: add columns, separated by comma, "
+            "semicolon, tab or pipe"
+        )
+    _check_twins(variables, used.reward, observed, source)
+    codes = np.empty((len(observed), len(variables)), dtype=np.int16, order="F")
+    for place, variable in enumerate(variables.values()):
+        codes[:, place] = variable.codes
+    warnings = [line for variable in variables.values() for line in variable.warnings]
+    if constants:
+        warnings.append(f"columns with one state only were dropped: {listed(constants)}")
+    return CodedVariables(
+        codes, {name: variable.states for name, variable in variables.items()}, constants, tuple(warnings)
+    )
+
+
+def _coded(
+    used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings, source: str
+) -> dict[str, CodedVariable]:
+    coded = {}
+    refused: dict[str, str] = {}
+    for name in tuple(used.variables):
+        column = used.variables.pop(name)
+        variable = code_variable(name, column, observed, settings)
+        if variable is not None:
+            coded[name] = variable
+        else:
+            kind = "values" if column.numbers() is None else "numbers"
+            refused[name] = f"{column.n_distinct} {kind} in {quoted(name)}"
+    if refused:
+        others = list(refused)[1:]
+        raise TableError(
+            f"Expected at most {MAX_NUMBERS} different numbers, or a tenth as many values as rows, but found "
+            f"{next(iter(refused.values()))} and {observed.sum()} rows in {source}"
+            f"{f' (likewise {listed(others)})' if others else ''}: "
+            f"{'take fewer bins' if settings.bins else 'cut numbers into bins'}, merge rare values or ignore "
+            "columns"
+        )
+    return coded
+
+
+def _constants(coded: dict[str, CodedVariable], observed: NDArray[np.bool_]) -> dict[str, str]:
+    """Return the variables with one state only where nothing was set, and that state."""
+    constants = {}
+    for name, variable in coded.items():
+        seen = np.flatnonzero(np.bincount(variable.codes[observed], minlength=len(variable.states)))
+        if len(seen) == 1:
+            constants[name] = variable.states[seen[0]]
+    return constants
+
+
+def _check_twins(
+    variables: dict[str, CodedVariable],
+    reward: tuple[str, Column] | None,
+    observed: NDArray[np.bool_],
+    source: str,
+) -> None:
+    """Refuse two columns that tell the same; each is hashed once, so the cost is linear in the columns."""
+    columns = [(name, variable.codes, len(variable.states)) for name, variable in variables.items()]
+    if reward is not None and isinstance(reward[1], TextColumn):
+        columns.append((reward[0], reward[1].codes, len(reward[1].texts)))
+    seen: dict[bytes, str] = {}
+    for name, codes, n_states in columns:
+        key = blake2b(appearances(codes[observed], n_states).tobytes(), digest_size=16).digest()
+        if key in seen:
+            raise TableError(
+                f"Expected columns that tell different things but found {quoted(seen[key])} and "
+                f"{quoted(name)} of {source} alike up to the names of their states: ignore one of them"
+            )
+        seen[key] = name
