@@ -1,5 +1,25 @@
 """Searches for the reward variable: which variable to ask about next, and what an answer rules out.
 
-`tree`, `forest` and `general` are the paper's, mended; `sound` is right on every graph; `multiple` finds several reward
-variables. Each takes an `discovery.EssentialGraph` and is a generator; `solve` drives one.
+`tree`, `forest` and `general` are the paper's, mended; `sound` is right on every graph; `multiple` finds
+several reward variables. Each takes a `discovery.EssentialGraph` and is a generator; `solve` drives one.
 """
+
+from cb_pgm.search.forest_search import forest, is_forest
+from cb_pgm.search.general_search import general
+from cb_pgm.search.query import Answer, Probe, Query, Search, SearchResult, Step, exact_answers, solve
+from cb_pgm.search.tree_search import tree
+
+__all__ = [
+    "Answer",
+    "Probe",
+    "Query",
+    "Search",
+    "SearchResult",
+    "Step",
+    "exact_answers",
+    "forest",
+    "general",
+    "is_forest",
+    "solve",
+    "tree",
+]

@@ -1,7 +1,8 @@
 """The language between a search and whoever answers it.
 
-A search knows the graph and nothing of samples. It is a generator that yields `Query` values, is sent a `Probe` for each,
-and returns a `SearchResult`. `solve` drives one with a function that answers; `exact_answers` answers from a known graph.
+A search knows the graph and nothing of samples. It is a generator that yields `Query` values, is sent a
+`Probe` for each, and returns a `SearchResult`. `solve` drives one with a function that answers;
+`exact_answers` answers from a known graph.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 __all__ = ["Answer", "Probe", "Query", "Search", "SearchResult", "Step", "exact_answers", "solve"]
+
 
 @dataclass(frozen=True)
 class Query:
@@ -24,8 +26,9 @@ class Query:
     undecided
         Its neighbours whose edge to it has no known direction; others that move are ignored.
     fixed
-        Variables that are held (set) meanwhile, for finding further reward variables, and the state each is held at;
-        None, which is all a search can say, since it doesn't know states: at each of its states until something moves.
+        Variables that are held (set) meanwhile, for finding further reward variables, and the state each is
+        held at; None, which is all a search can say, since it doesn't know states: at each of its states
+        until something moves.
     """
 
     variable: str
@@ -102,7 +105,7 @@ def solve(search: Search, answer: Answer) -> SearchResult:
 
 
 def exact_answers(dag: nx.DiGraph[str], reward_variables: Iterable[str]) -> Answer:
-    """Return the function that answers every query as infinitely many samples from `dag` would (under faithfulness).
+    """Return the function that answers as infinitely many samples from `dag` would, under faithfulness.
 
     Parameters
     ----------
@@ -113,8 +116,9 @@ def exact_answers(dag: nx.DiGraph[str], reward_variables: Iterable[str]) -> Answ
 
     Notes
     -----
-    With variables held, arrows into them are cut: a variable counts as an ancestor of the reward when a directed path
-    leads from it to a reward variable that is not held, and around every held one. O(n + m) a query.
+    With variables held, arrows into them are cut: a variable counts as an ancestor of the reward when a
+    directed path leads from it to a reward variable that is not held, and around every held one. O(n + m) a
+    query.
     """
     targets = frozenset(reward_variables)
 

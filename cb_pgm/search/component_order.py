@@ -1,0 +1,58 @@
+"""In which order to search the chain components.
+
+Downstream first: no component is searched before those that its arrows lead into. Upstream of the reward's
+parent every component holds an ancestor of the reward, so one that came too early would answer "found" and
+its deepest ancestor would be named; the paper's loop over components leaves the order open. What the arrows
+leave open is decided by `priority`, and then by the order of the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cb_pgm.errors import SearchError
+from discovery.chain_graphs import downstream_first, ends_of
+from discovery.essential_graph import EssentialGraph
+
+__all__ = ["Priority", "components_in_order"]
+
+#: Variables, the most promising first, or a number for each, the highest most promising. Those left out
+#: come last.
+Priority = Sequence[str] | Mapping[str, float]
+
+
+def components_in_order(
+    graph: EssentialGraph, priority: Priority | None = None
+) -> tuple[tuple[str, ...], ...]:
+    """Return the chain components, downstream first; a component is as promising as its most promising
+    variable.
+
+    Raises
+    ------
+    SearchError
+        If `priority` names a variable that isn't in the graph.
+
+    Examples
+    --------
+    >>> fork = EssentialGraph("ABC", directed=[("A", "B"), ("C", "B")], undirected=[])
+    >>> components_in_order(fork), components_in_order(fork, ["C"])
+    ((('B',), ('A',), ('C',)), (('B',), ('C',), ('A',)))
+    """
+    if not priority:
+        return graph.chain_components()
+    unknown = [variable for variable in priority if variable not in frozenset(graph.nodes)]
+    if unknown:
+        raise SearchError(f"Expected priority to name variables of the graph but found {unknown[0]!r}")
+    by_rank = (
+        sorted(priority, key=priority.__getitem__, reverse=True)
+        if isinstance(priority, Mapping)
+        else priority
+    )
+    rank = {variable: place for place, variable in reversed([*enumerate(by_rank)])}
+    last = len(rank)
+    promising = sorted(
+        graph.chain_components(),
+        key=lambda component: min(rank.get(variable, last) for variable in component),
+    )
+    parents = ends_of(graph.nodes, ((head, tail) for tail, head in graph.directed))
+    return downstream_first(promising, parents, ends_of(graph.nodes, graph.directed))

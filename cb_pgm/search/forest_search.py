@@ -1,0 +1,73 @@
+"""The reward variable in a graph whose chain components are trees.
+
+Source: Lu, Meisami & Tewari (2021), Algorithm 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cb_pgm.search.component_order import Priority, components_in_order
+from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
+from cb_pgm.search.query import Search
+from cb_pgm.search.tree_search import find_key_node, find_subtree
+from discovery.essential_graph import EssentialGraph
+
+__all__ = ["forest", "is_forest", "is_tree"]
+
+
+def is_tree(graph: EssentialGraph, component: Sequence[str]) -> bool:
+    """Return whether the lines of a chain component form no cycle."""
+    return sum(len(graph.neighbours(node)) for node in component) == 2 * (len(component) - 1)
+
+
+def is_forest(graph: EssentialGraph) -> bool:
+    """Return whether every chain component is a tree (a causal forest, Definition 4).
+
+    Examples
+    --------
+    >>> is_forest(EssentialGraph("ABC", directed=[("A", "B"), ("C", "B")], undirected=[]))
+    True
+    >>> is_forest(EssentialGraph("ABC", directed=[], undirected=["AB", "BC", "AC"]))
+    False
+    """
+    return len(graph.undirected) == len(graph.nodes) - len(graph.chain_components())
+
+
+def forest(graph: EssentialGraph, *, priority: Priority | None = None) -> Search:
+    """Find the reward's parent component by component, downstream first.
+
+    Parameters
+    ----------
+    graph
+        An essential graph. At the first chain component that isn't a tree the search ends without a name and
+        says so: going past it could only find an ancestor.
+    priority
+        Which components to take first where the graph leaves the order open (`components_in_order`).
+
+    Raises
+    ------
+    SearchError
+        If `priority` names a variable that isn't in the graph.
+
+    Examples
+    --------
+    >>> fork = EssentialGraph("ABC", directed=[("A", "B"), ("C", "B")], undirected=[])
+    >>> next(forest(fork)).variable
+    'B'
+    """
+    return _search(graph, components_in_order(graph, priority))
+
+
+def _search(graph: EssentialGraph, components: Sequence[tuple[str, ...]]) -> Search:
+    inquiry = Inquiry(graph)
+    for component in components:
+        if not is_tree(graph, component):
+            size = len(component)
+            return inquiry.unnamed(f"the chain component of {component[0]} ({size} variables) isn't a tree")
+        found = yield from find_subtree(graph, component, inquiry)
+        if found:
+            # Line 7 is followed by no return, so the printed loop goes on to further components; the first
+            # ancestor found, downstream first, is in the right one.
+            return inquiry.named((yield from find_key_node(graph, inquiry)))
+    return inquiry.unnamed(NOTHING_MOVED)
