@@ -1,8 +1,9 @@
 """Forward sampling of a model under any intervention, compiled.
 
-Every free variable of every row takes one uniform u: its state is the number of cumulative probabilities, out of those for
-the states of its parents, that u reaches. Variables are visited in topological order, so a row comes from the truncated
-factorisation. A block of rows is drawn one variable at a time, in arrays that stay in the processor's cache.
+Every free variable of every row takes one uniform u: its state is the number of cumulative probabilities, out
+of those for the states of its parents, that u reaches. Variables are visited in topological order, so a row
+comes from the truncated factorisation. A block of rows is drawn one variable at a time, in arrays that stay
+in the processor's cache.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from cb_pgm.discrete_model import DiscreteModel, Reward
 
 __all__ = ["Sampler"]
 
-# Uniforms drawn at once, half a megabyte: they are used while in cache, and memory stays little more than the rows'.
+# Uniforms drawn at once, half a megabyte: they are used while in cache, and memory stays little more than the
+# rows'.
 _UNIFORMS_AT_ONCE = 2**16
 
 
@@ -50,8 +52,8 @@ class Sampler:
         size
             The number of rows.
         rng
-            Where all randomness comes from: one uniform of 53 bits per row and free variable, and one, or a normal
-            variate, for the reward.
+            Where all randomness comes from: one uniform of 53 bits per row and free variable, and one, or a
+            normal variate, for the reward.
 
         Returns
         -------
@@ -79,12 +81,13 @@ def _compile(model: DiscreteModel, reward: Reward) -> tuple[NDArray[Any], ...]:
     Returns
     -------
     steps
-        int32 [n + 1, 4]: in topological order, then for the reward: variable, its first edge, its first cell, and one less
-        than its number of states. Its edges end where the next step's begin.
+        int32 [n + 1, 4]: in topological order, then for the reward: variable, its first edge, its first cell,
+        and one less than its number of states. Its edges end where the next step's begin.
     edges
         int32 [edges, 2]: parent, and the cells between neighbouring states of it.
     cells
-        float64: the cumulative probabilities, one less than states for each row of each table; the reward's means.
+        float64: the cumulative probabilities, one less than states for each row of each table; the reward's
+        means.
     """
     steps: list[tuple[int, int, int, int]] = []
     edges: list[tuple[int, int]] = []
