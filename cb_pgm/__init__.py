@@ -1,7 +1,8 @@
 """Causal bandits with an unknown graph: systems, searches, evidence, policies, simulation.
 
-Three nouns. A `CausalSystem` is a truth to learn against. A `Policy` chooses interventions: `ask` it, do that, `tell` it.
-`simulate` plays a policy against a system and keeps its exact pseudo-regret; a `Session` plays it against the real world.
+Three nouns. A `CausalSystem` is a truth to learn against. A `Policy` chooses interventions: `ask` it, do
+that, `tell` it. `simulate` plays a policy against a system and keeps its exact pseudo-regret; a `Session`
+plays it against the real world.
 
 Names are loaded on first use, so that importing the package costs little.
 """
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from cb_pgm.intervention import Intervention, Observations, Pull
     from cb_pgm.policies.base import Policy
     from cb_pgm.policies.cn_ucb import CNUCB
+    from cb_pgm.policies.screening_ucb import ScreeningUCB
     from cb_pgm.policies.thompson import ThompsonSampling
     from cb_pgm.policies.ucb import UCB
     from cb_pgm.simulation import Run, simulate
@@ -33,6 +35,7 @@ _HOME = {
     "PolicyError": "errors",
     "Pull": "intervention",
     "Run": "simulation",
+    "ScreeningUCB": "policies.screening_ucb",
     "SearchError": "errors",
     "ThompsonSampling": "policies.thompson",
     "UCB": "policies.ucb",
@@ -41,8 +44,8 @@ _HOME = {
 _SUBMODULES = ("instances", "search", "theory")
 
 __all__ = [
-    "UCB",
     "CNUCB",
+    "UCB",
     "CausalBanditError",
     "CausalSystem",
     "CausalSystemError",
@@ -52,6 +55,7 @@ __all__ = [
     "PolicyError",
     "Pull",
     "Run",
+    "ScreeningUCB",
     "SearchError",
     "ThompsonSampling",
     "instances",

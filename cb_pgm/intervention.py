@@ -1,7 +1,8 @@
 """What is done to a system and what is seen of it: the three values that pass between policies and the world.
 
-An `Intervention` fixes some variables to a state each; the empty one is do(), plain observation. A `Pull` asks for one
-intervention, a number of times. `Observations` are the rows that came of it: every variable's state and the reward.
+An `Intervention` fixes some variables to a state each; the empty one is do(), plain observation. A `Pull`
+asks for one intervention, a number of times. `Observations` are the rows that came of it: every variable's
+state and the reward.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Intervention(Mapping[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """A request: do `intervention` for the next `size` rounds. `why` is for people and plays no part in equality."""
+    """A request to do `intervention` for the next `size` rounds; `why` is for people, not for equality."""
 
     intervention: Intervention
     size: int = 1
@@ -68,12 +69,13 @@ class Pull:
 
 @dataclass(slots=True, eq=False)
 class Observations:
-    """Rows seen under one intervention (not frozen: one is made per simulated round, and freezing triples that cost).
+    """Rows seen under one intervention; not frozen, which would triple the cost of a simulated round.
 
     Attributes
     ----------
     codes
-        int16 [size, n]: each variable's state as its index in ``states[variable]``, in the order of ``states``.
+        int16 [size, n]: each variable's state as its index in ``states[variable]``, in the order of
+        ``states``.
     rewards
         float64 [size].
     """

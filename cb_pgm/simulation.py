@@ -1,4 +1,4 @@
-"""A policy against a system with a known truth: exact pseudo-regret, one seed, nothing kept but a log-spaced curve."""
+"""A policy against a system with a known truth: exact pseudo-regret, from one seed."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Run:
     horizon
         T, rounds played; do() counts as a round.
     regret
-        Exact pseudo-regret T·μ* − Σ μ_{a_t}; μ* is the highest mean of any settable single-variable arm, so a policy
-        that sets several variables at once may end below zero.
+        Exact pseudo-regret T·μ* − Σ μ_{a_t}; μ* is the highest mean of any settable single-variable arm, so a
+        policy that sets several variables at once may end below zero.
     rounds, regrets
         The regret curve at log-spaced rounds, the last one included.
     reward_variables
@@ -88,7 +88,8 @@ def simulate(
     horizon
         T ≥ 1.
     seed
-        Everything random comes from it: the system's draws from its first child, the policy's from its second.
+        Everything random comes from it: the system's draws from its first child, the policy's from its
+        second.
     progress
         Called after every pull with the number of rounds that it took.
 
@@ -100,7 +101,9 @@ def simulate(
     if horizon < 1:
         raise CausalBanditError(f"Expected a horizon of at least 1 round but found {horizon}")
     if {name: tuple(states) for name, states in system.states.items()} != policy.states:
-        raise CausalBanditError("Expected a policy over the system's own variables and states, in their order")
+        raise CausalBanditError(
+            "Expected a policy over the system's own variables and states, in their order"
+        )
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     world_seed, policy_seed = sequence.spawn(2)
     policy = policy.fresh(np.random.default_rng(policy_seed))
@@ -134,7 +137,7 @@ def simulate(
 
 
 class _Curve:
-    """Cumulates pseudo-regret and keeps it at log-spaced rounds; within a batch it grows linearly, so this is exact."""
+    """Pseudo-regret, kept at log-spaced rounds; within a batch it grows linearly, so that is exact."""
 
     def __init__(self, horizon: int, best_mean: float) -> None:
         points = 2 + math.ceil(_CURVE_POINTS_PER_DECADE * math.log10(horizon))
@@ -158,9 +161,10 @@ class _Curve:
 
 
 class _RowsAhead:
-    """Draws a system's rows per intervention in blocks that double, ahead of need, and hands them out one pull at a time.
+    """Draws a system's rows per intervention in blocks, ahead of need, and hands them out pull by pull.
 
-    A call to the sampler costs microseconds whatever its size; a policy that pulls one row a round would pay it each time.
+    A call to the sampler costs microseconds whatever its size; a policy that pulls one row a round would pay
+    it each time.
     """
 
     def __init__(self, system: CausalSystem, rng: np.random.Generator) -> None:

@@ -1,7 +1,7 @@
 """What every kind of evidence shares: a query becomes contrasts between arms and what they are compared with.
 
-A search asks whether setting a variable moves the reward, and which neighbours it moves. Evidence decides how often each
-arm is pulled for that, and when the answer is certain.
+A search asks whether setting a variable moves the reward, and which neighbours it moves. Evidence decides how
+often each arm is pulled for that, and when the answer is certain.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ class Contrast:
 
 
 def contrasts(query: Query, settable: Mapping[str, Sequence[str]]) -> list[Contrast]:
-    """Return the contrasts that answer the reward part of `query`, one for each joint state of the variables held.
+    """Return the contrasts that answer the reward part of `query`: one per joint state of what is held.
 
-    Something moves the reward iff one of them shows a difference. Held variables that can't be set are not held.
+    Something moves the reward iff one of them shows a difference. Held variables that can't be set are not
+    held.
 
     Examples
     --------
@@ -85,8 +86,8 @@ class Evidence(ABC):
     states, settable
         As in `Policy`.
     marginals
-        P(X) under do(), exact or estimated from `marginals.rows` observations; its `reward_mean`, when known, comes from
-        the same rows.
+        P(X) under do(), exact or estimated from `marginals.rows` observations; its `reward_mean`, when known,
+        comes from the same rows.
     requirements
         Gaps, δ and σ.
     """
@@ -127,7 +128,7 @@ class Evidence(ABC):
         self.records.add(intervention, observations)
 
     def _base_mean(self, base: Intervention) -> tuple[float, float]:
-        """Return (rows, mean reward) under `base`; under do() the observations' rows count with those pulled."""
+        """Return (rows, mean reward) under `base`; under do() the observations' rows count too."""
         record = self.records[base]
         if base or self.marginals.reward_mean is None:
             return record.rows, record.mean

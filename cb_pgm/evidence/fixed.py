@@ -21,7 +21,7 @@ __all__ = ["FixedEvidence"]
 
 
 class FixedEvidence(Evidence):
-    """B pulls an arm; an arm pulled for one question isn't pulled again for another (the union bound is over arms).
+    """B pulls an arm, and none again for another question: the union bound is over arms.
 
     Attributes
     ----------
@@ -86,15 +86,17 @@ class FixedEvidence(Evidence):
     def _fill(self, intervention: Intervention, batch: float) -> Iterator[Pull]:
         # Rows may come in fewer than asked, so go on until they are there. Under do() the observations count.
         while True:
-            missing = batch - (self.records[intervention].rows if intervention else self._base_mean(intervention)[0])
+            missing = batch - (
+                self.records[intervention].rows if intervention else self._base_mean(intervention)[0]
+            )
             if missing <= 0:
                 return
             yield Pull(intervention, int(missing))
 
     def _batch(self, joint_states: int) -> float:
-        """B with the union bound over all arms at `joint_states` states of the variables held (1: none held)."""
+        """B with the union bound over all arms at `joint_states` states of what is held (1: nothing)."""
         needs = self.requirements
-        return batch_size(
+        batch: float = batch_size(
             len(self.states) * joint_states,
             self._n_states,
             needs.reward_gap,
@@ -103,6 +105,7 @@ class FixedEvidence(Evidence):
             noise_scale=needs.noise_scale,
             marginal_rows=self.marginals.rows,
         )
+        return batch
 
     def _differs(self, contrast: Contrast) -> bool:
         _, base = self._base_mean(contrast.base)

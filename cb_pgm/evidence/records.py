@@ -1,4 +1,4 @@
-"""What has been seen under each intervention: rows, reward total, and how often each variable had each state."""
+"""What was seen under each intervention: rows, reward total, how often each variable had each state."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ class Record:
         return self.total / self.rows if self.rows else np.nan
 
     def frequencies(self, variable: int) -> NDArray[np.float64]:
-        """float64 [K]: how often the variable had each state, as a share of the rows; at least one row is needed."""
-        return self.counts[variable] / self.rows
+        """float64 [K]: the share of the rows with each state of the variable; needs at least one row."""
+        shares: NDArray[np.float64] = self.counts[variable] / self.rows
+        return shares
 
 
 class Records:

@@ -1,20 +1,23 @@
-"""Screening: which sets of variables can still be the reward's parents, judged from every row seen, whatever was done.
+"""Screening: which sets of variables can still be the reward's parents, judged from every row seen.
 
-A set w of variables holds all the reward's parents iff the mean reward given everything depends on w's states alone. Let m_i
-be any prediction of the i-th reward made before it is seen, from the row's states and the past. Rule w out once
+A set w of variables holds all the reward's parents iff the mean reward given everything depends on w's states
+alone. Let m_i be any prediction of the i-th reward made before it is seen, from the row's states and the
+past. Rule w out once
 
     min_f Σ (R_i − f(w_i))² / 2σ²  −  Σ (R_i − m_i)² / 2σ²  ≥  log(1/δ).
 
-*It is right.* Let f* be the true mean given w. With e = R − f* and d = m − f*, (R − f*)² − (R − m)² = 2ed − d², and
-E exp((2ed − d²)/2σ²) ≤ 1 for σ-subgaussian e given the row and the past. So the exponential of the left side with f* in f's
-place is a test supermartingale, the minimum over f only lowers it, and by Ville's inequality it ever reaches 1/δ with
-probability at most δ: whatever is pulled, whenever one looks, with no union bound over the sets.
+*It is right.* Let f* be the true mean given w. With e = R − f* and d = m − f*, (R − f*)² − (R − m)² = 2ed −
+d², and E exp((2ed − d²)/2σ²) ≤ 1 for σ-subgaussian e given the row and the past. So the exponential of the
+left side with f* in f's place is a test supermartingale, the minimum over f only lowers it, and by Ville's
+inequality it ever reaches 1/δ with probability at most δ: whatever is pulled, whenever one looks, with no
+union bound over the sets.
 
-*It is quick* where m predicts well. m is the average of experts' predictions, weighted by exp(−past loss): every candidate
-set's running mean given its states, those ruled out included, and some larger sets'. Without the larger ones the last
-candidate could never be ruled out: its own running mean can't beat its best fit.
+*It is quick* where m predicts well. m is the average of experts' predictions, weighted by exp(−past loss):
+every candidate set's running mean given its states, those ruled out included, and some larger sets'. Without
+the larger ones the last candidate could never be ruled out: its own running mean can't beat its best fit.
 
-Assumed: no unobserved common cause of the reward and a variable. Hidden causes among the variables do no harm.
+Assumed: no unobserved common cause of the reward and a variable. Hidden causes among the variables do no
+harm.
 """
 
 from __future__ import annotations
@@ -48,7 +51,8 @@ class Screening:
     set_size
         p ≥ 1: the candidates are all sets of p variables.
     failure_prob
-        δ: the probability with which the reward's true parents (or a set that holds them all) are ever ruled out.
+        δ: the probability with which the reward's true parents (or a set that holds them all) are ever ruled
+        out.
     noise_scale
         σ such that the reward is σ-subgaussian about its mean given its parents.
 
@@ -67,13 +71,15 @@ class Screening:
         If there are more than 20,000 candidate sets.
     """
 
-    def __init__(self, n_states: Sequence[int], set_size: int, failure_prob: float, noise_scale: float) -> None:
+    def __init__(
+        self, n_states: Sequence[int], set_size: int, failure_prob: float, noise_scale: float
+    ) -> None:
         n = len(n_states)
         m = math.comb(n, set_size)
         if m > _MOST_SETS:
             raise PolicyError(
-                f"Expected at most {_MOST_SETS:,} sets to screen but {set_size} out of {n} variables make {m:,}: "
-                f"lower max_parents or leave variables out"
+                f"Expected at most {_MOST_SETS:,} sets to screen but {set_size} out of {n} variables make "
+                f"{m:,}: lower max_parents or leave variables out"
             )
         self.set_size = set_size
         self.threshold = -math.log(failure_prob)
@@ -86,7 +92,8 @@ class Screening:
 
         combined = math.comb(min(_VARIABLES_COMBINED, n), set_size + 1)
         self._n_states = max(n_states, default=1)
-        # Experts: the candidates, padded to one variable more by −1, then the larger sets (all −1 until formed).
+        # Experts: the candidates, padded to one variable more by −1, then the larger sets (all −1 until
+        # formed).
         self._experts: NDArray[np.int64] = np.full((m + combined, set_size + 1), -1, dtype=np.int64)
         self._experts[:m, :set_size] = self.candidates
         cells = self._n_states ** (set_size + 1)
@@ -96,7 +103,7 @@ class Screening:
         self._losses[m:] = np.inf
         self._fits: NDArray[np.float64] = np.zeros(m)
         self._sums_over_rows: NDArray[np.float64] = np.zeros(3)  # mixture's loss, reward total, rows
-        self._origin: float | None = None
+        self._origin = math.nan
         self._log_codes: NDArray[np.int16] = np.empty((256, n), dtype=np.int16)
         self._log_rewards: NDArray[np.float64] = np.empty(256)
         self._logged = 0
@@ -104,7 +111,7 @@ class Screening:
 
     def observe(self, codes: NDArray[np.int16], rewards: NDArray[np.float64]) -> None:
         """Take in rows, in the order in which they were seen: codes [m, n], rewards [m]."""
-        if self._origin is None and len(rewards):
+        if math.isnan(self._origin) and len(rewards):
             self._origin = float(rewards[0])
             codes, rewards = codes[1:], rewards[1:]
         while len(rewards):
@@ -115,10 +122,11 @@ class Screening:
 
     def margins(self) -> NDArray[np.float64]:
         """float64 [m]: the left side of the test for each candidate, in nats; ruled out at `threshold`."""
-        return self._fits - self._sums_over_rows[0]
+        margins: NDArray[np.float64] = self._fits - self._sums_over_rows[0]
+        return margins
 
     def losses(self) -> NDArray[np.float64]:
-        """float64 [m + larger sets]: each expert's Σ (R_i − its prediction)² / 2σ²; infinite where none is formed."""
+        """float64 [m + larger sets]: each expert's Σ (R_i − its prediction)² / 2σ²; inf: not formed."""
         return self._losses
 
     def expert(self, position: int) -> tuple[int, ...]:
@@ -126,19 +134,20 @@ class Screening:
         return tuple(int(variable) for variable in self._experts[position] if variable >= 0)
 
     def predictions(self, position: int) -> NDArray[np.float64]:
-        """float64 [cells]: that expert's prediction per joint state (first variable's state changing fastest)."""
+        """float64 [cells]: its prediction per joint state, the first variable's state changing fastest."""
         mean = _overall_mean(self._sums_over_rows)
-        predicted = (self._sums[position] + _PRIOR_ROWS * mean) / (self._counts[position] + _PRIOR_ROWS)
-        return predicted + (self._origin or 0.0)
+        sums, counts = self._sums[position], self._counts[position]
+        predictions: NDArray[np.float64] = (sums + _PRIOR_ROWS * mean) / (counts + _PRIOR_ROWS)
+        return predictions + self._origin
 
     def seen(self, position: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return rows and reward total per joint state of the expert at `position`, each float64 [cells]."""
         counts = self._counts[position]
-        return counts, self._sums[position] + (self._origin or 0.0) * counts
+        return counts, self._sums[position] + self._origin * counts
 
     def log(self) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
-        """The rows tested, as far as they are kept (2²⁴ codes): codes [m, n] and rewards [m], in their order."""
-        return self._log_codes[: self._logged], self._log_rewards[: self._logged] + (self._origin or 0.0)
+        """The rows tested, as far as they are kept (2²⁴ codes): codes [m, n] and rewards [m]."""
+        return self._log_codes[: self._logged], self._log_rewards[: self._logged] + self._origin
 
     def _take(self, codes: NDArray[np.int16], rewards: NDArray[np.float64]) -> None:
         _observe(
@@ -162,10 +171,10 @@ class Screening:
             if self._logged == self.rows:
                 self._combine_best()
 
-    # -- larger sets -----------------------------------------------------------------------------------------------
+    # -- larger sets -----------------------------------------------------------------------------------------
 
     def _combine_best(self) -> None:
-        """Form the larger sets out of the best candidates' variables, and give them the past that they'd have had."""
+        """Form the larger sets out of the best candidates' variables, and give them their past."""
         m = len(self.candidates)
         order = np.argsort(self._losses[:m], kind="stable")
         variables: list[int] = []
@@ -205,7 +214,8 @@ class Screening:
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]  # numba carries no types
 def _overall_mean(sums_over_rows: NDArray[np.float64]) -> float:
-    return sums_over_rows[1] / (sums_over_rows[2] + 1.0)
+    mean: float = sums_over_rows[1] / (sums_over_rows[2] + 1.0)
+    return mean
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
@@ -257,7 +267,8 @@ def _observe(
             count = counts[expert, cell]
             if expert < m:
                 if count > 0:
-                    # Adding a value to a group of `count` raises its sum of squares about its mean by this much.
+                    # Adding a value to a group of `count` raises its sum of squares about its mean by this
+                    # much.
                     fits[expert] += count / (count + 1.0) * (reward - sums[expert, cell] / count) ** 2 / scale
                 if fits[expert] - sums_over_rows[0] >= threshold:
                     surviving[expert] = False
@@ -277,12 +288,14 @@ def _replay(
     sums: NDArray[np.float64],
     scale: float,
 ) -> float:
-    """Fill a new expert's `counts` and `sums` [cells] from the past and return the loss that it would have had."""
+    """Fill a new expert's `counts` and `sums` [cells] from the past; return the loss it would have had."""
     loss, total = 0.0, 0.0
     for row in range(len(rewards)):
         cell = _cell(codes[row], expert, n_states)
         overall = total / (row + 1.0)
-        loss += (rewards[row] - (sums[cell] + _PRIOR_ROWS * overall) / (counts[cell] + _PRIOR_ROWS)) ** 2 / scale
+        loss += (
+            rewards[row] - (sums[cell] + _PRIOR_ROWS * overall) / (counts[cell] + _PRIOR_ROWS)
+        ) ** 2 / scale
         counts[cell] += 1.0
         sums[cell] += rewards[row]
         total += rewards[row]

@@ -1,8 +1,9 @@
 """Which arm tells two explanations of the reward apart best, judged from the rows seen under it.
 
-An explanation is an expert of `Screening`: a set of variables and a mean reward for each of their joint states. Under an
-arm, two of them are told apart at the rate E[(difference of their predictions)²] / 2σ² nats a row. Rows seen under the arm
-estimate that without looking at a single reward, so an arm that moves both alike is found out after a few pulls.
+An explanation is an expert of `Screening`: a set of variables and a mean reward for each of their joint
+states. Under an arm, two of them are told apart at the rate E[(difference of their predictions)²] / 2σ² nats
+a row. Rows seen under the arm estimate that without looking at a single reward, so an arm that moves both
+alike is found out after a few pulls.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class RecentRows:
         first: tuple[Sequence[int], NDArray[np.float64]],
         second: tuple[Sequence[int], NDArray[np.float64]],
     ) -> tuple[tuple[int, int], float]:
-        """Return the arm on `variables` under which two explanations differ most, and the mean squared difference.
+        """Return the arm on `variables` under which two explanations differ most, and by how much (squared).
 
         Parameters
         ----------
@@ -63,8 +64,9 @@ class RecentRows:
 
         Notes
         -----
-        Besides the rows seen under an arm one imagined row counts: the newest rows of any arm, the arm's variable
-        replaced, as if nothing else moved. An arm not yet pulled is judged by that alone. Ties: in the order given.
+        Besides the rows seen under an arm one imagined row counts: the newest rows of any arm, the arm's
+        variable replaced, as if nothing else moved. An arm not yet pulled is judged by that alone. Ties: in
+        the order given.
         """
         variable, state, difference = _best_arm(
             np.asarray(variables, dtype=np.int64),
@@ -114,7 +116,8 @@ def _predicted(
         variable = variables[position]
         cell += stride * (state if variable == replaced else codes[variable])
         stride *= n_states
-    return predictions[cell]
+    prediction: float = predictions[cell]
+    return prediction
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -140,9 +143,9 @@ def _best_arm(
             total, rows = 0.0, 0.0
             for row in range(max(0, seen - _IMAGINED), seen):
                 codes = kept[row % len(kept)]
-                difference = _predicted(codes, variable, state, first, first_predictions, n_states) - _predicted(
-                    codes, variable, state, second, second_predictions, n_states
-                )
+                difference = _predicted(
+                    codes, variable, state, first, first_predictions, n_states
+                ) - _predicted(codes, variable, state, second, second_predictions, n_states)
                 total += difference**2
                 rows += 1.0
             if rows > 0.0:

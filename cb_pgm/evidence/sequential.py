@@ -1,18 +1,20 @@
 """Sequential evidence: the same answers as the fixed budget's, stopping as soon as they are certain.
 
-Every mean carries a radius that holds at all times at once (`confidence.anytime_radius`), so one may look after each pull.
-"Moves" when the interval of a difference excludes 0; "doesn't" when for every state it excludes a gap of Δ (ε for
-neighbours). The failure probability δ is spent as follows.
+Every mean carries a radius that holds at all times at once (`confidence.anytime_radius`), so one may look
+after each pull. "Moves" when the interval of a difference excludes 0; "doesn't" when for every state it
+excludes a gap of Δ (ε for neighbours). The failure probability δ is spent as follows.
 
-=========================  ======================================================================================
-a quarter                  the mean reward under do()
-a quarter                  the marginals, with a union bound over the n variables' K states (nothing when exact)
-half                       the questions: the j-th gets (δ/2)/(j(j+1)), half of it for the reward under its K arms,
+=========================
+====================================================================================== a quarter
+the mean reward under do() a quarter                  the marginals, with a union bound over the n variables'
+K states (nothing when exact) half                       the questions: the j-th gets (δ/2)/(j(j+1)), half of
+it for the reward under its K arms,
                            half for its K² times (number of undecided neighbours) frequencies
-=========================  ======================================================================================
+=========================
+======================================================================================
 
-An arm keeps the share it got first. Rows that were there before (which question comes j-th may depend on them) count at a
-share n times smaller: a union bound over the variables that could have been asked.
+An arm keeps the share it got first. Rows that were there before (which question comes j-th may depend on
+them) count at a share n times smaller: a union bound over the variables that could have been asked.
 """
 
 from __future__ import annotations
@@ -79,13 +81,15 @@ class SequentialEvidence(Evidence):
             raise PolicyError("Expected a query before an answer but none was begun")
         return Probe(self._moves, self._children)
 
-    # -- failure probabilities -------------------------------------------------------------------------------------
+    # -- failure probabilities -------------------------------------------------------------------------------
 
     def _give_shares(self, query: Query) -> None:
         share = self.requirements.failure_prob / 2 / (self._questions * (self._questions + 1))
         plan = contrasts(query, self.settable)
         # Under held variables the base is sampled for this question alone and is paid out of its share.
-        arms = [arm for contrast in plan for arm in (*contrast.arms, *([contrast.base] if contrast.base else []))]
+        arms = [
+            arm for contrast in plan for arm in (*contrast.arms, *([contrast.base] if contrast.base else []))
+        ]
         for arm in arms:
             self._reward_shares.setdefault(arm, self._discounted(arm, share / 2 / len(arms)))
         values = max(1, self._n_states**2 * len(query.undecided))
@@ -100,7 +104,7 @@ class SequentialEvidence(Evidence):
     def _discounted(self, arm: Intervention, share: float) -> float:
         return share / len(self.states) if self.records[arm].rows else share
 
-    # -- rewards ---------------------------------------------------------------------------------------------------
+    # -- rewards ---------------------------------------------------------------------------------------------
 
     def _reward_radius(self, arm: Intervention) -> float:
         needs = self.requirements
@@ -110,7 +114,9 @@ class SequentialEvidence(Evidence):
             rows, share = self._base_mean(arm)[0], needs.failure_prob / 4
         if math.isinf(rows):
             return 0.0
-        mixing = best_mixing_rows(8 * (needs.noise_scale / needs.reward_gap) ** 2 * -2 * math.log(share), share)
+        mixing = best_mixing_rows(
+            8 * (needs.noise_scale / needs.reward_gap) ** 2 * -2 * math.log(share), share
+        )
         return anytime_radius(rows, share, needs.noise_scale, mixing)
 
     def _differs(self, contrast: Contrast) -> bool | None:
@@ -142,7 +148,7 @@ class SequentialEvidence(Evidence):
                 radii[arm] = radius
         return max(radii, key=lambda arm: radii[arm])
 
-    # -- neighbours ------------------------------------------------------------------------------------------------
+    # -- neighbours ------------------------------------------------------------------------------------------
 
     def _marginal(self, other: str) -> tuple[NDArray[np.float64], float]:
         """Return P(other) under do() and its radius; rows pulled under do() count with the observations."""
@@ -151,7 +157,9 @@ class SequentialEvidence(Evidence):
             return expected, 0.0
         record = self.records[Intervention()]
         rows = self.marginals.rows + record.rows
-        pooled = (self.marginals.rows * expected + record.counts[self._position[other]][: len(expected)]) / rows
+        pooled = (
+            self.marginals.rows * expected + record.counts[self._position[other]][: len(expected)]
+        ) / rows
         share = self.requirements.failure_prob / 4 / (len(self.states) * self._n_states)
         return pooled, anytime_radius(
             rows, share, _INDICATOR_SCALE, best_mixing_rows(max(self.marginals.rows, 1), share)
@@ -182,10 +190,10 @@ class SequentialEvidence(Evidence):
                 open_arms.append(Intervention() if marginal_radius > radius else arm)
         return (None, open_arms) if open_arms else (False, [])
 
-    # -- pulls -----------------------------------------------------------------------------------------------------
+    # -- pulls -----------------------------------------------------------------------------------------------
 
     def _pulls(self, query: Query) -> Iterator[Pull]:
-        """Yield pulls until both parts of the query are answered: the neighbours' first, whose rows serve the reward too."""
+        """Yield pulls until the query is answered: the neighbours first, whose rows serve the reward too."""
         for other in query.undecided:
             while True:
                 moved, arms = self._moved(query.variable, other)

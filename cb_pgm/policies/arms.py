@@ -17,8 +17,8 @@ __all__ = ["ArmTotals"]
 class ArmTotals:
     """Rows and reward totals per arm, and the arm with the highest upper confidence bound.
 
-    Index: mean + σ√(2 log t / n_a), with t all rounds counted so far; every arm once first, ties in the order of `arms`
-    (Auer, Cesa-Bianchi & Fischer 2002, for σ-subgaussian rewards).
+    Index: mean + σ√(2 log t / n_a), with t all rounds counted so far; every arm once first, ties in the order
+    of `arms` (Auer, Cesa-Bianchi & Fischer 2002, for σ-subgaussian rewards).
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class ArmTotals:
         self._all: NDArray[np.bool_] = np.ones(len(self.arms), dtype=np.bool_)
 
     def add(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
-        """Count `rewards` for their arm; under an intervention that isn't one of `arms` they only pass the time."""
+        """Count `rewards` for their arm; under any other intervention they only pass the time."""
         size = len(rewards)
         self.rounds += size
         position = self._position.get(intervention)
@@ -52,9 +52,11 @@ class ArmTotals:
             self.totals[position] += rewards[0] if size == 1 else rewards.sum()
 
     def highest_bound(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
-        """Return the position of the arm with the highest index, among `open_arms` if given; O(len(arms)), compiled."""
+        """Return the position of the arm with the highest index, among `open_arms` if given."""
         width = noise_scale * math.sqrt(2.0 * math.log(max(self.rounds, 1)))
-        return int(_highest_bound(self.rows, self.totals, width, self._all if open_arms is None else open_arms))
+        return int(
+            _highest_bound(self.rows, self.totals, width, self._all if open_arms is None else open_arms)
+        )
 
     def __iter__(self) -> Iterator[tuple[Intervention, int, float]]:
         """Yield (arm, rows, mean) of every arm pulled so far."""

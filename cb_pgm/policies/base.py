@@ -1,7 +1,7 @@
 """What every policy is: `ask` for a pull, `tell` what came of it, until whoever runs it stops.
 
-A new policy is one file here: derive from `Policy`, write `_begin`, `_next_pull`, `_learn` and `means`, and add one line to the
-conformance test.
+A new policy is one file here: derive from `Policy`, write `_begin`, `_next_pull`, `_learn` and `means`, and
+add one line to the conformance test.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ States = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class ArmEstimate:
-    """An arm's mean reward as seen in `rows` rows, with an interval that holds for all arms and at all times at once."""
+    """An arm's mean reward in `rows` rows, with an interval that holds for all arms at all times at once."""
 
     intervention: Intervention
     mean: float
@@ -36,7 +36,7 @@ class ArmEstimate:
 
 
 def single_variable_arms(states: States) -> tuple[Intervention, ...]:
-    """All interventions on one variable, in variable order, then state order: K arms for each of the n variables.
+    """All interventions on one variable, in variable order, then state order.
 
     Examples
     --------
@@ -66,8 +66,8 @@ class Policy(ABC):
     states
         Every variable's states, in the order in which observations code them.
     settable
-        The states that can be set, for those variables that can be set at all; None: all of them. A variable left out
-        is never asked about and never pulled.
+        The states that can be set, for those variables that can be set at all; None: all of them. A variable
+        left out is never asked about and never pulled.
     noise_scale
         σ such that the reward under every arm and under do() is σ-subgaussian about its mean.
 
@@ -81,15 +81,19 @@ class Policy(ABC):
     name: str = "policy"
 
     def __init__(self, states: States, *, noise_scale: float = 1.0, settable: States | None = None) -> None:
-        self.states: dict[str, tuple[str, ...]] = {variable: tuple(values) for variable, values in states.items()}
+        self.states: dict[str, tuple[str, ...]] = {
+            variable: tuple(values) for variable, values in states.items()
+        }
         self.settable = _checked_settable(self.states, settable)
         if not (np.isfinite(noise_scale) and noise_scale > 0):
-            raise PolicyError(f"Expected a positive noise_scale but found {noise_scale}: give the σ of the rewards")
+            raise PolicyError(
+                f"Expected a positive noise_scale but found {noise_scale}: give the σ of the rewards"
+            )
         self.noise_scale = float(noise_scale)
         self._pending: Pull | None = None
         self._rng: np.random.Generator | None = None
 
-    # -- to be written by each policy ------------------------------------------------------------------------------
+    # -- to be written by each policy ------------------------------------------------------------------------
 
     @abstractmethod
     def _begin(self, rng: np.random.Generator) -> None:
@@ -107,7 +111,7 @@ class Policy(ABC):
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         """Yield (intervention, rows, mean reward) for everything pulled so far that it may recommend."""
 
-    # -- what a policy has found out -------------------------------------------------------------------------------
+    # -- what a policy has found out -------------------------------------------------------------------------
 
     @property
     def reward_variables(self) -> tuple[str, ...]:
@@ -120,7 +124,7 @@ class Policy(ABC):
         return None
 
     def best_arm(self, failure_prob: float = 0.05) -> ArmEstimate | None:
-        """Return the arm whose mean is highest for certain (the highest lower bound), or None before the first pull.
+        """Return the arm of highest lower bound on its mean, or None before the first pull.
 
         The interval covers the true means of all arms at all times with probability 1 − `failure_prob`
         (`anytime_radius`, tuned to the rows of an even share, with a union bound over the arms).
@@ -136,7 +140,7 @@ class Policy(ABC):
             estimates.append(ArmEstimate(intervention, mean, mean - radius, mean + radius, rows))
         return max(estimates, key=lambda estimate: estimate.low)
 
-    # -- the same for all ------------------------------------------------------------------------------------------
+    # -- the same for all ------------------------------------------------------------------------------------
 
     def fresh(self, rng: np.random.Generator) -> Self:
         """Return a copy that has seen nothing and draws from `rng`; this policy is left as it is."""
@@ -160,7 +164,8 @@ class Policy(ABC):
         Raises
         ------
         PolicyError
-            If the rows have another shape than [m, n] codes and [m] rewards, or hold a code or reward that can't be.
+            If the rows have another shape than [m, n] codes and [m] rewards, or hold a code or reward that
+            can't be.
         """
         self._check(observations)
         if self._rng is None:
@@ -176,12 +181,14 @@ class Policy(ABC):
         size, n = observations.codes.shape
         if n != len(self.states) or len(observations.rewards) != size:
             raise PolicyError(
-                f"Expected codes [m, {len(self.states)}] and rewards [m] but found codes [{size}, {n}] and rewards "
-                f"[{len(observations.rewards)}]: one column per variable, one reward per row"
+                f"Expected codes [m, {len(self.states)}] and rewards [m] but found codes [{size}, {n}] and "
+                f"rewards [{len(observations.rewards)}]: one column per variable, one reward per row"
             )
 
 
-def _checked_settable(states: dict[str, tuple[str, ...]], settable: States | None) -> dict[str, tuple[str, ...]]:
+def _checked_settable(
+    states: dict[str, tuple[str, ...]], settable: States | None
+) -> dict[str, tuple[str, ...]]:
     if settable is None:
         return dict(states)
     for variable, values in settable.items():

@@ -1,12 +1,12 @@
-"""Screening, then UCB: rule out variables from every row seen, pull what tells the last ones apart, end on the parents' arms.
+"""Screening, then UCB: rule out variables from every row seen until only the reward's parents are left.
 
-It needs no graph and no gaps, only that each round shows all variables with the reward (the feedback of Lu, Meisami &
-Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening`.
+It needs no graph and no gaps, only that each round shows all variables with the reward (the feedback of Lu,
+Meisami & Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -23,24 +23,25 @@ __all__ = ["ScreeningUCB"]
 class ScreeningUCB(Policy):
     """Rule out every set of variables that can't be the reward's parents; play UCB on the one that is left.
 
-    While several are left it pulls the arm that best tells the leader (the survivor that predicts best) from the challenger
-    (the survivor hardest to rule out), as long as that pays: until as many rounds as there are arms have passed, which
-    UCB would spend on its first pass anyway, and later whenever the rounds still needed are fewer than those played. In
-    all other rounds it is UCB over the survivors' arms.
+    While several are left it pulls the arm that best tells the leader (the survivor that predicts best) from
+    the challenger (the survivor hardest to rule out), as long as that pays: until as many rounds as there are
+    arms have passed, which UCB would spend on its first pass anyway, and later whenever the rounds still
+    needed are fewer than those played. In all other rounds it is UCB over the survivors' arms.
 
     Parameters
     ----------
     states, settable
         As in `Policy`.
     failure_prob
-        δ: the probability with which the true parents are ever ruled out; each size of set gets an equal share.
+        δ: the probability with which the true parents are ever ruled out; each size of set gets an equal
+        share.
     noise_scale
         σ of the reward under every arm.
     parent_noise_scale
         σ of the reward given its parents, which may be smaller; None: `noise_scale`.
     max_parents
-        The largest number of parents to consider: sets of two are screened once all single variables are ruled out, and
-        so on. Every row seen counts for every size.
+        The largest number of parents to consider: sets of two are screened once all single variables are
+        ruled out, and so on. Every row seen counts for every size.
 
     Notes
     -----
@@ -63,9 +64,13 @@ class ScreeningUCB(Policy):
         if not 0 < failure_prob < 1:
             raise PolicyError(f"Expected failure_prob between 0 and 1 but found {failure_prob}")
         if not 1 <= max_parents <= len(self.states):
-            raise PolicyError(f"Expected max_parents from 1 to {len(self.states)} variables but found {max_parents}")
+            raise PolicyError(
+                f"Expected max_parents from 1 to {len(self.states)} variables but found {max_parents}"
+            )
         self.failure_prob = failure_prob
-        self.parent_noise_scale = self.noise_scale if parent_noise_scale is None else float(parent_noise_scale)
+        self.parent_noise_scale = (
+            self.noise_scale if parent_noise_scale is None else float(parent_noise_scale)
+        )
         self.max_parents = max_parents
         self._variables = tuple(self.states)
         self._n_states = [len(values) for values in self.states.values()]
@@ -84,10 +89,20 @@ class ScreeningUCB(Policy):
         """The sets of variables not ruled out, of the size under test."""
         return tuple(self._names(row) for row in self.screening.candidates[self.screening.surviving])
 
+    def rules_out(self, variables: Collection[str]) -> bool:
+        """Return whether the rows seen rule out that these variables hold all the reward's parents."""
+        screening = self.screening
+        if len(variables) != screening.set_size:
+            # Larger sets come up once all smaller ones are ruled out; nothing is known of those to come.
+            return len(variables) < screening.set_size
+        wanted = sorted(self._variables.index(variable) for variable in variables)
+        position = int(np.flatnonzero((screening.candidates == wanted).all(axis=1))[0])
+        return not screening.surviving[position]
+
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         return self._arms if self._parent_arms is None else self._parent_arms
 
-    # -- state -----------------------------------------------------------------------------------------------------
+    # -- state -----------------------------------------------------------------------------------------------
 
     def _begin(self, rng: np.random.Generator) -> None:
         arms = single_variable_arms(self.settable)
@@ -107,7 +122,9 @@ class ScreeningUCB(Policy):
         self._open_arms: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
 
     def _new_screening(self, set_size: int) -> Screening:
-        return Screening(self._n_states, set_size, self.failure_prob / self.max_parents, self.parent_noise_scale)
+        return Screening(
+            self._n_states, set_size, self.failure_prob / self.max_parents, self.parent_noise_scale
+        )
 
     def _coded(self, arm: Intervention) -> tuple[int, int]:
         ((variable, state),) = arm.items()
@@ -116,10 +133,10 @@ class ScreeningUCB(Policy):
     def _names(self, positions: Iterable[int]) -> tuple[str, ...]:
         return tuple(self._variables[position] for position in positions)
 
-    # -- choosing --------------------------------------------------------------------------------------------------
+    # -- choosing --------------------------------------------------------------------------------------------
 
     def _next_pull(self) -> Pull:
-        if self._fallback is None and (self._left > 1 or self.max_parents > 1):
+        if self._left > 1 or (self._left == 1 and self.max_parents > 1):
             pull = self._telling_apart()
             if pull is not None:
                 return pull
@@ -159,7 +176,7 @@ class ScreeningUCB(Policy):
         others = left[left != leader]
         return leader, int(others[np.argmin(screening.margins()[others])])
 
-    # -- learning --------------------------------------------------------------------------------------------------
+    # -- learning --------------------------------------------------------------------------------------------
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
@@ -174,7 +191,7 @@ class ScreeningUCB(Policy):
             self._take_stock(left)
 
     def _take_stock(self, left: int) -> None:
-        """Name the set that is left, go on with larger sets when none is, or give up when those are too large."""
+        """Name the set that is left, go on with larger sets when none is, or give up at the largest."""
         while left == 0 and self.screening.set_size < self.max_parents:
             codes, rewards = self.screening.log()
             self.screening = self._new_screening(self.screening.set_size + 1)
@@ -184,9 +201,10 @@ class ScreeningUCB(Policy):
         self._named = self.survivors[0] if left == 1 else ()
         self._parent_arms = self._open_arms = None
         if left == 0:
-            sizes = "single variable" if self.max_parents == 1 else f"set of up to {self.max_parents} variables"
+            most = self.max_parents
+            sets = "single variable explains" if most == 1 else f"{most} variables explain"
             self._fallback = (
-                f"no {sizes} explains the reward: it has more parents, an unobserved cause, or a larger noise scale"
+                f"no {sets} the reward: it has more parents, an unobserved cause, or a larger noise scale"
             )
         elif left == 1:
             self._play_parents()
@@ -197,7 +215,7 @@ class ScreeningUCB(Policy):
                 self._open_arms = None
 
     def _play_parents(self) -> None:
-        """Go over to UCB on the joint states of the parents, counting every row that had them, whatever was done."""
+        """Go over to UCB on the parents' joint states; every row that had them counts, whatever was done."""
         if any(len(self.settable.get(name, ())) < len(self.states[name]) for name in self._named):
             return  # a state that can't be set may be reached through other variables: all arms stay open
         position = int(np.flatnonzero(self.screening.surviving)[0])

@@ -14,10 +14,10 @@ __all__ = ["ThompsonSampling"]
 
 
 class ThompsonSampling(Policy):
-    """Draw each arm's mean from N(mean, σ²/n_a) and pull the highest draw; every arm once first. O(arms) a round.
+    """Draw each arm's mean from N(mean, σ²/n_a) and pull the highest draw; every arm once first.
 
-    The posterior under a flat prior and Gaussian rewards of scale σ: the same σ that UCB is given. Source: Agrawal &
-    Goyal, "Further optimal regret bounds for Thompson sampling" (2013).
+    The posterior under a flat prior and Gaussian rewards of scale σ: the same σ that UCB is given. Source:
+    Agrawal & Goyal, "Further optimal regret bounds for Thompson sampling" (2013).
     """
 
     name = "thompson"
