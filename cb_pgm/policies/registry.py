@@ -1,7 +1,7 @@
 """Every policy by the name that people type, and what it takes to make one.
 
-A new policy is one function here and its line in `POLICIES`. Policy modules are imported when a policy is made, so that listing
-names costs nothing.
+A new policy is one function here and its line in `POLICIES`. Policy modules are imported when a policy is
+made, so that listing names costs nothing.
 """
 
 from __future__ import annotations
@@ -95,6 +95,18 @@ def _cn_ucb(context: PolicyContext) -> Policy:
     )
 
 
+def _screening(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.screening_ucb import ScreeningUCB
+
+    return ScreeningUCB(
+        context.states,
+        failure_prob=context.failure_prob,
+        noise_scale=context.noise_scale,
+        max_parents=context.max_parents,
+        settable=context.settable,
+    )
+
+
 def _ucb(context: PolicyContext) -> Policy:
     from cb_pgm.policies.ucb import UCB
 
@@ -109,7 +121,12 @@ def _thompson(context: PolicyContext) -> Policy:
 
 #: name → kind, in the order in which lists show them.
 POLICIES: Mapping[str, PolicyKind] = {
-    "cn-ucb": PolicyKind(_cn_ucb, True, "central nodes find the reward's parent on the graph, then UCB on it alone"),
+    "cn-ucb": PolicyKind(
+        _cn_ucb, True, "central nodes find the reward's parent on the graph, then UCB on it alone"
+    ),
+    "screening": PolicyKind(
+        _screening, False, "rule out variables by every row seen, no graph needed, then UCB"
+    ),
     "ucb": PolicyKind(_ucb, False, "UCB over all arms"),
     "thompson": PolicyKind(_thompson, False, "Thompson sampling over all arms"),
 }

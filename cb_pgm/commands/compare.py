@@ -1,0 +1,42 @@
+"""`cb-pgm compare`: how an estimated graph differs from the true one."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+__all__ = ["add_arguments", "execute"]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of `compare`."""
+    parser.add_argument("estimated", type=Path, metavar="EST", help="a graph as JSON or BIF")
+    parser.add_argument(
+        "truth", type=Path, metavar="TRUTH", help="the true graph as JSON or BIF, over the same variables"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
+def execute(options: Namespace) -> None:
+    """Read both graphs and print how they differ."""
+    from cb_pgm.commands.output import json_text, print_text
+    from cb_pgm.console import note
+    from cb_pgm.inputs import read_graph
+    from discovery import compare
+
+    truth = read_graph(options.truth)
+    estimated = read_graph(options.estimated, truth.graph.nodes)
+    for path, used in ((options.estimated, estimated), (options.truth, truth)):
+        for repair in used.repairs:
+            note(f"warning: {path} is no essential graph; repaired: {repair}")
+    scores = compare(estimated.graph, truth.graph)
+    if options.json:
+        print_text(json_text(scores))
+        return
+    lines = [f"structural Hamming distance {scores['shd']}"]
+    for part, name in (("skeleton", "edges, whatever their direction"), ("arrow", "arrows")):
+        values = scores[part]
+        shown = ", ".join(f"{kind} {values[kind]:.3f}" for kind in ("precision", "recall", "f1"))
+        lines.append(f"{name}: {shown}")
+    print_text("\n".join(lines))

@@ -1,0 +1,43 @@
+"""Writing results: one JSON object on stdout, files in a folder that isn't written over by mistake."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cb_pgm.errors import CausalBanditError
+
+__all__ = ["check_folder", "json_text", "print_text"]
+
+
+def check_folder(path: Path | None, *, force: bool) -> None:
+    """Refuse a folder for results that would be written over; one that isn't there yet is fine.
+
+    Raises
+    ------
+    CausalBanditError
+        If it is a file, or holds something and `force` isn't given.
+    """
+    if path is None:
+        return
+    if path.exists() and not path.is_dir():
+        raise CausalBanditError(
+            f"Expected a folder for --out but found a file at {path}: choose another place"
+        )
+    if path.is_dir() and not force and any(path.iterdir()):
+        raise CausalBanditError(
+            f"Expected an empty or new folder for --out but found files in {path}: add --force to write there"
+        )
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """Return `content` as JSON for people and programs; ValueError if a number in it isn't finite."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def print_text(text: str) -> None:
+    """Write `text` and a line end to stdout."""
+    sys.stdout.write(f"{text}\n")

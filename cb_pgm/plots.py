@@ -1,0 +1,148 @@
+"""Pictures of results: first a tidy frame of what is shown, then a renderer that only draws that frame.
+
+    regret_bands(curves)              →  draw_regret(bands)
+    edge_verdicts(estimated, truth)   →  draw_graphs(edges, nodes, …)
+
+Colours are Okabe & Ito's, told apart under every common colour blindness, and never the only difference: line
+styles go with them. Figures are made without pyplot, so nothing global changes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["OKABE_ITO", "STYLE", "draw_regret", "new_figure", "regret_bands", "save"]
+
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_LINE_STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 11,
+    "svg.hashsalt": "cb-pgm",
+    "svg.fonttype": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def regret_bands(curves: pd.DataFrame, *, low: float = 0.1, high: float = 0.9) -> pd.DataFrame:
+    """Summarise regret curves over runs.
+
+    Parameters
+    ----------
+    curves
+        Columns policy, graph, run, round, regret; one row per recorded round of a run.
+    low, high
+        The quantiles over runs between which the band lies.
+
+    Returns
+    -------
+    pd.DataFrame
+        Columns policy, graph, round, mean, low, high, runs: one row per policy, graph and recorded round, in
+        the order in which policies and graphs first appear.
+
+    Examples
+    --------
+    >>> curves = pd.DataFrame({"policy": "ucb", "graph": "none", "run": [0, 0, 1, 1],
+    ...                        "round": [1, 10, 1, 10], "regret": [0.0, 4.0, 1.0, 6.0]})
+    >>> regret_bands(curves, low=0, high=1)[["round", "mean", "low", "high", "runs"]].values.tolist()
+    [[1.0, 0.5, 0.0, 1.0, 2.0], [10.0, 5.0, 4.0, 6.0, 2.0]]
+    """
+    grouped = curves.groupby(["policy", "graph", "round"], sort=False)["regret"]
+    bands = grouped.agg(
+        mean="mean",
+        low=lambda values: values.quantile(low),
+        high=lambda values: values.quantile(high),
+        runs="count",
+    )
+    return bands.reset_index()
+
+
+def draw_regret(bands: pd.DataFrame, *, title: str = "", band_name: str = "band: 10–90 % of runs") -> Figure:
+    """Draw mean regret against rounds, one line per policy and graph, named at its end.
+
+    Parameters
+    ----------
+    bands
+        As `regret_bands` returns it.
+    title, band_name
+        What is shown, and what the band is; the latter is left out where every line stands on a single run.
+    """
+    with mpl.rc_context(STYLE):
+        figure = new_figure(8.0, 4.6)
+        axes = figure.subplots()
+        for index, ((policy, graph), line) in enumerate(bands.groupby(["policy", "graph"], sort=False)):
+            style: dict[str, Any] = {"color": OKABE_ITO[index % 7], "linestyle": _LINE_STYLES[index % 7]}
+            axes.plot(
+                line["round"], line["mean"], linewidth=2, label=_line_name(str(policy), str(graph)), **style
+            )
+            if line["runs"].max() > 1:
+                axes.fill_between(
+                    line["round"], line["low"], line["high"], color=style["color"], alpha=0.18, linewidth=0
+                )
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.set_xlim(1, max(2, int(bands["round"].max())))
+        axes.margins(y=0.04)
+        axes.grid(axis="y", color="#DDDDDD", linewidth=0.8)
+        axes.set_axisbelow(True)
+        runs = int(bands["runs"].max())
+        about = f"mean of {runs} runs; {band_name}" if runs > 1 else "one run"
+        axes.set_xlabel("rounds (logarithmic)")
+        axes.set_ylabel("cumulative pseudo-regret")
+        axes.set_title("\n".join(filter(None, [title, about])), loc="left", fontsize=11)
+        _name_lines(axes)
+    return figure
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of that many inches, drawn by Agg, with its layout kept tidy."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
+    """Write ``stem.png`` and ``stem.svg``, byte for byte the same for the same figure; return both paths."""
+    png, svg = stem.with_suffix(".png"), stem.with_suffix(".svg")
+    with mpl.rc_context(STYLE):
+        figure.savefig(png, dpi=150, metadata={"Software": None})
+        figure.savefig(svg, metadata={"Date": None})
+    return png, svg
+
+
+def _line_name(policy: str, graph: str) -> str:
+    return policy if graph == "none" else f"{policy}, {graph} graph"
+
+
+def _name_lines(axes: Axes) -> None:
+    """Write each line's name beside its end, top to bottom, pushed apart where they would overlap."""
+    lines = sorted(axes.get_lines(), key=lambda line: float(np.asarray(line.get_ydata())[-1]))
+    bottom, top = axes.get_ylim()
+    step = 0.06 * (top - bottom)
+    floor = bottom
+    for line in lines:
+        end = float(np.asarray(line.get_ydata())[-1])
+        floor = max(floor + step, end)
+        axes.annotate(
+            f"{line.get_label()}\u2002{end:,.0f}",
+            xy=(1, end),
+            xycoords=("axes fraction", "data"),
+            xytext=(1.02, floor),
+            textcoords=("axes fraction", "data"),
+            va="center",
+            color=line.get_color(),
+            annotation_clip=False,
+        )

@@ -1,0 +1,86 @@
+"""What `--out` leaves of a run: the outcome, how it came about, curves and pictures."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import sys
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cb_pgm.commands.output import json_text
+from cb_pgm.graph_plots import draw_graphs, edge_verdicts
+from cb_pgm.plots import draw_regret, regret_bands, save
+
+if TYPE_CHECKING:
+    from cb_pgm.run_report import RunReport
+    from cb_pgm.task import Task
+
+__all__ = ["resolved_settings", "versions", "write_run"]
+
+_LIBRARIES = (
+    "cb-pgm",
+    "causal-learn",
+    "matplotlib",
+    "networkx",
+    "numba",
+    "numpy",
+    "pandas",
+    "pgmpy",
+    "scikit-learn",
+    "scipy",
+)
+
+
+def write_run(report: RunReport, folder: Path) -> None:
+    """Write result.json, settings.json, summary.txt, regret.csv and the pictures regret and graph."""
+    task = report.task
+    (folder / "result.json").write_text(json_text(report.to_dict()) + "\n", encoding="utf-8")
+    (folder / "settings.json").write_text(json_text(resolved_settings(task)) + "\n", encoding="utf-8")
+    (folder / "summary.txt").write_text(report.to_text() + "\n", encoding="utf-8")
+    curves = report.curves()
+    curves.to_csv(folder / "regret.csv", index=False, float_format="%.10g")
+    title = f"Reward {task.settings.reward}{', minimized' if task.settings.minimize else ''}"
+    save(draw_regret(regret_bands(curves), title=title), folder / "regret")
+    system = task.system
+    truth = system.essential_graph() if task.is_truth else None
+    picture = draw_graphs(
+        edge_verdicts(task.graph.graph, truth),
+        task.graph.graph if truth is None else truth,
+        marked=system.reward_parents,
+        marked_as="cause of the reward" if task.is_truth else "cause of the reward in the fitted model",
+    )
+    save(picture, folder / "graph")
+
+
+def resolved_settings(task: Task) -> dict[str, Any]:
+    """Return all that a run depends on: settings, what was filled in for them, data hash and versions."""
+    context = task.context
+    asked = {name: _plain(value) for name, value in asdict(task.settings).items()}
+    return {
+        "settings": asked | {"seed": task.seed},
+        "resolved": {
+            "reward_gap": context.reward_gap,
+            "effect_gap": context.effect_gap,
+            "noise_scale": context.noise_scale,
+            "failure_prob": context.failure_prob,
+            "max_parents": context.max_parents,
+            "settable": list(task.system.settable),
+        },
+        "data": {"path": str(task.settings.csv), "sha256": task.table.sha256},
+        "versions": versions(),
+        "command": shlex.join(sys.argv),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries in use."""
+    return {"python": platform.python_version()} | {library: version(library) for library in _LIBRARIES}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return str(value) if isinstance(value, Path) else value
