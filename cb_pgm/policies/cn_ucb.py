@@ -55,8 +55,8 @@ class CNUCB(Policy):
     noise_scale
         σ, as in `Policy`.
     evidence
-        "fixed" is the paper's B pulls an arm; "sequential", with the same guarantee, stops as soon as an answer is
-        certain: on random trees after about a tenth of the pulls.
+        "fixed" is the paper's B pulls an arm; "sequential", with the same guarantee, stops as soon as an
+        answer is certain: on random trees after about a tenth of the pulls.
     variant
         "sound" searches trees and forests by the paper's mended algorithms and everything else by the search
         that is right on every graph; "paper" keeps to Algorithm 2, mended, which ends in a clique.

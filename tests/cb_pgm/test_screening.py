@@ -1,0 +1,149 @@
+"""The screening test: the true parents are ruled out no more often than promised; all others are."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from cb_pgm.evidence.screening import Screening
+
+N_STATES = [2, 2, 3, 2]
+MEANS = np.array([0.2, 0.5, 0.8])
+PARENT = 2
+
+
+def _rows(rng: np.random.Generator, size: int, variable: int = -1, state: int = 0) -> NDArray[np.int16]:
+    """Rows of 0 → 1 → 2 → 3, each copying its parent's state (mod its own number) with probability .8."""
+    codes = np.zeros((size, 4), dtype=np.int16)
+    for i, k in enumerate(N_STATES):
+        fresh = rng.integers(k, size=size)
+        codes[:, i] = fresh if i == 0 else np.where(rng.random(size) < 0.8, codes[:, i - 1] % k, fresh)
+        if i == variable:
+            codes[:, i] = state
+    return codes
+
+
+def _rewards(rng: np.random.Generator, codes: NDArray[np.int16], kind: str) -> NDArray[np.float64]:
+    means = MEANS[codes[:, PARENT]]
+    if kind == "bernoulli":
+        return (rng.random(len(codes)) < means).astype(float)
+    if kind == "bounded":  # uniform on [0, 2·mean], inside [0, 1.6]: ½·1.6-subgaussian
+        return 2 * means * rng.random(len(codes))
+    return means + rng.standard_normal(len(codes))
+
+
+SCALES = {"gaussian": 1.0, "bernoulli": 0.5, "bounded": 0.8}
+
+
+@pytest.mark.parametrize("kind", SCALES)
+@pytest.mark.parametrize("failure_prob", [0.05, 0.2])
+def test_the_parent_is_ruled_out_no_more_often_than_promised(kind: str, failure_prob: float) -> None:
+    """2,000 runs stopped at a random time up to 400 rows, 2 s; at most the binomial's 99.9 % point at δ."""
+    rng = np.random.default_rng(11)
+    runs = 2000
+    failures = 0
+    for _ in range(runs):
+        screening = Screening(N_STATES, 1, failure_prob, SCALES[kind])
+        codes = _rows(rng, int(rng.integers(1, 401)))
+        screening.observe(codes, _rewards(rng, codes, kind))
+        failures += not screening.surviving[PARENT]
+    assert failures <= binom.ppf(0.999, runs, failure_prob)
+
+
+@pytest.mark.parametrize("failure_prob", [0.05, 0.2])
+def test_under_pulls_chosen_against_it(failure_prob: float) -> None:
+    """2,000 runs of 40 pulls of 4 rows each, 4 s; the adversary looks at the margins.
+
+    It repeats an arm as long as the parent's margin grows, changes it at random otherwise, and stops once the
+    parent is ruled out. At most the binomial's 99.9 % point at δ.
+    """
+    rng = np.random.default_rng(12)
+    runs, failures = 2000, 0
+    arms = [(variable, state) for variable, k in enumerate(N_STATES) for state in range(k)]
+    for _ in range(runs):
+        screening = Screening(N_STATES, 1, failure_prob, 1.0)
+        arm, margin = arms[rng.integers(len(arms))], 0.0
+        for _ in range(40):
+            codes = _rows(rng, 4, *arm)
+            screening.observe(codes, _rewards(rng, codes, "gaussian"))
+            if not screening.surviving[PARENT]:
+                failures += 1
+                break
+            now = screening.margins()[PARENT]
+            if now <= margin:
+                arm = arms[rng.integers(len(arms))]
+            margin = now
+    assert failures <= binom.ppf(0.999, runs, failure_prob)
+
+
+def test_everything_else_is_ruled_out() -> None:
+    """20 runs of 6,000 rows under arms at random: only the parent is left in at least 18 (expected: 19)."""
+    rng = np.random.default_rng(13)
+    left = []
+    for _ in range(20):
+        screening = Screening(N_STATES, 1, 0.05, 1.0)
+        for _ in range(600):
+            variable = int(rng.integers(4))
+            codes = _rows(rng, 10, variable, int(rng.integers(N_STATES[variable])))
+            screening.observe(codes, _rewards(rng, codes, "gaussian"))
+        left.append(screening.surviving.tolist())
+    assert left.count([False, False, True, False]) >= 18
+
+
+def test_two_additive_parents_leave_no_single_variable_but_their_pair() -> None:
+    """20 runs of 4,000 rows: all singles go; of the pairs the true one stays in at least 18."""
+    rng = np.random.default_rng(14)
+    kept = 0
+    for _ in range(20):
+        singles, pairs = (Screening([2, 2, 2, 2], size, 0.05, 0.5) for size in (1, 2))
+        codes = rng.integers(2, size=(4000, 4)).astype(np.int16)
+        rewards = 0.3 * codes[:, 0] + 0.4 * codes[:, 1] + 0.5 * rng.standard_normal(4000)
+        for screening in (singles, pairs):
+            screening.observe(codes, rewards)
+        assert not singles.surviving.any()
+        assert pairs.surviving.sum() <= 1
+        kept += bool(pairs.surviving[0])
+    assert kept >= 18
+
+
+def test_batching_changes_nothing() -> None:
+    rng = np.random.default_rng(15)
+    codes = _rows(rng, 1000)
+    rewards = _rewards(rng, codes, "gaussian")
+    at_once, one_by_one = Screening(N_STATES, 1, 0.05, 1.0), Screening(N_STATES, 1, 0.05, 1.0)
+    at_once.observe(codes, rewards)
+    for row in range(1000):
+        one_by_one.observe(codes[row : row + 1], rewards[row : row + 1])
+    np.testing.assert_array_equal(at_once.margins(), one_by_one.margins())
+    np.testing.assert_array_equal(at_once.surviving, one_by_one.surviving)
+
+
+def test_fits_are_residual_sums_of_squares() -> None:
+    """The first term of the test against group means computed here; the first row only sets the origin."""
+    rng = np.random.default_rng(16)
+    codes = _rows(rng, 300)
+    rewards = _rewards(rng, codes, "gaussian") + 1000.0
+    for size in (1, 2):
+        screening = Screening(N_STATES, size, 0.05, 0.7)
+        screening.observe(codes, rewards)
+        margins = screening.margins()
+        fits = []
+        for chosen in itertools.combinations(range(4), size):
+            total = 0.0
+            for states in itertools.product(*(range(N_STATES[variable]) for variable in chosen)):
+                group = rewards[1:][(codes[1:, list(chosen)] == states).all(axis=1)]
+                total += ((group - group.mean()) ** 2).sum() if len(group) else 0.0
+            fits.append(total / (2 * 0.7**2))
+        np.testing.assert_allclose(margins - margins[0], np.array(fits) - fits[0], atol=1e-6)
+
+
+def test_neither_origin_nor_unit_of_the_reward_matters() -> None:
+    rng = np.random.default_rng(17)
+    codes = _rows(rng, 500)
+    rewards = _rewards(rng, codes, "gaussian")
+    plain, moved = Screening(N_STATES, 1, 0.05, 1.0), Screening(N_STATES, 1, 0.05, 3.0)
+    plain.observe(codes, rewards)
+    moved.observe(codes, 3.0 * rewards - 40.0)
+    np.testing.assert_allclose(plain.margins(), moved.margins(), atol=1e-8)
