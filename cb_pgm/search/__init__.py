@@ -6,7 +6,9 @@ several reward variables. Each takes a `discovery.EssentialGraph` and is a gener
 
 from cb_pgm.search.forest_search import forest, is_forest
 from cb_pgm.search.general_search import general
+from cb_pgm.search.multiple_search import multiple
 from cb_pgm.search.query import Answer, Probe, Query, Search, SearchResult, Step, exact_answers, solve
+from cb_pgm.search.sound_search import sound
 from cb_pgm.search.tree_search import tree
 
 __all__ = [
@@ -20,6 +22,8 @@ __all__ = [
     "forest",
     "general",
     "is_forest",
+    "multiple",
     "solve",
+    "sound",
     "tree",
 ]

@@ -6,7 +6,7 @@ ruling out and keeping the record are the same for all and done here.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import replace
 
 from cb_pgm.search.query import Probe, Query, SearchResult, Step
@@ -28,6 +28,9 @@ class Inquiry:
         that contradict what is known change nothing, so it always has a DAG that agrees with it.
     candidates
         The variables that can still be the reward's parent, as the keys of a dictionary, in node order.
+    deepest
+        The variable that was the last to move the reward; all candidates are then it and what is below it.
+        None while none has.
     steps
         One for each question, in order.
     """
@@ -35,16 +38,19 @@ class Inquiry:
     def __init__(self, graph: EssentialGraph) -> None:
         self.known = graph.closure()
         self.candidates: dict[str, None] = dict.fromkeys(graph.nodes)
+        self.deepest: str | None = None
         self.steps: list[Step] = []
         self._position = {node: position for position, node in enumerate(graph.nodes)}
         self._step_of: dict[str, int] = {}
+        self._fixed: dict[str, None] = {}
+        self._excluded: set[str] = set()
 
     # -- asking ----------------------------------------------------------------------------------------------
 
     def ask(self, variable: str) -> Generator[Query, Probe, bool]:
         """Return whether `variable` moves the reward, after asking unless it is known; direct its edges."""
         if variable not in self._step_of:
-            query = Query(variable, self.in_order(self.known.neighbours(variable)))
+            query = Query(variable, self.in_order(self.known.neighbours(variable)), dict(self._fixed))
             answer = yield query
             probe = Probe(
                 answer.is_ancestor, (child for child in query.undecided if child in answer.children)
@@ -83,21 +89,60 @@ class Inquiry:
                 reason=f"{step.reason}; {reason}" if step.reason else reason,
             )
 
-    def rule_out_below(self, variable: str) -> None:
-        """A no: strike `variable` off, and all its descendants."""
-        self.rule_out(
-            variable,
-            self.known.descendants(variable),
-            f"{variable} doesn't move the reward, so the reward's parent isn't it nor below it",
-        )
+    def candidates_below(self, variable: str) -> set[str]:
+        """Return the candidates among `variable`, whose edges must all be directed, and its descendants.
 
-    def rule_out_all_but(self, variable: str, others: Collection[str]) -> None:
-        """A yes: strike off everything except `others`, `variable` and what may be below it."""
-        self.rule_out(
-            variable,
-            [candidate for candidate in self.candidates if candidate not in others],
-            f"{variable} moves the reward, so the reward's parent is {variable} or below it",
-        )
+        Notes
+        -----
+        From such a variable every unshielded path starts with an arrow, so by rule 1 it is one of arrows
+        only: what is below it is below it in every DAG left, and nothing learned later changes that.
+        Between two candidates such a path leads over candidates only, so it isn't followed further than
+        that.
+        """
+        if variable not in self.candidates:
+            return {node for node in self.known.descendants(variable) if node in self.candidates}
+        reached, frontier = {variable}, [variable]
+        while frontier:
+            for child in self.known.children(frontier.pop()):
+                if child in self.candidates and child not in reached:
+                    reached.add(child)
+                    frontier.append(child)
+        return reached
+
+    def conclude(self, variable: str, moves: bool) -> None:
+        """Rule out what the answer about `variable` rules out.
+
+        After a no, `variable` and what is below it; after a yes, everything else.
+        """
+        below = self.candidates_below(variable)
+        if moves:
+            self.deepest = variable
+            others = [candidate for candidate in self.candidates if candidate not in below]
+            self.rule_out(
+                variable, others, f"{variable} moves the reward, so its parent is {variable} or below it"
+            )
+        else:
+            self._excluded |= below
+            self.rule_out(
+                variable,
+                below,
+                f"{variable} doesn't move the reward, so its parent isn't {variable} nor below it",
+            )
+
+    def hold(self, found: str) -> None:
+        """Go on to a further parent of the reward with `found` held: what a yes said has to be asked anew.
+
+        After a no without it there is no parent below with it either.
+        """
+        self._fixed[found] = None
+        self._step_of = {
+            variable: step
+            for variable, step in self._step_of.items()
+            if not self.steps[step].probe.is_ancestor
+        }
+        left = [node for node in self._position if node not in self._excluded and node not in self._fixed]
+        self.candidates = dict.fromkeys(left)
+        self.deepest = None
 
     # -- ending ----------------------------------------------------------------------------------------------
 

@@ -73,16 +73,16 @@ def find_subtree(
     if not, the whole component is ruled out.
     """
     # "While found is False" (line 3) never ends where the component holds no ancestor; here it ends when
-    # nothing is left. And "q_{t+1} ← 1" (line 25) would revive what was ruled out: the candidates only
-    # become fewer.
+    # nothing is left. And "q_{t+1} ← 1" (line 25) would revive what was ruled out: candidates only become
+    # fewer.
     while left := [node for node in component if node in inquiry.candidates]:
         central = _central(graph, left)
-        if (yield from inquiry.ask(central)):
-            inquiry.rule_out_all_but(central, inquiry.known.descendants(central))
-            return True
+        moves = yield from inquiry.ask(central)
         # Line 23 rules out the central node only if one of its branches points down; one without neighbours
         # would be probed for ever. A no always rules it out.
-        inquiry.rule_out_below(central)
+        inquiry.conclude(central, moves)
+        if moves:
+            return True
     return False
 
 
@@ -93,28 +93,26 @@ def find_key_node(graph: EssentialGraph, inquiry: Inquiry) -> Generator[Query, P
     """
     while len(inquiry.candidates) > 1:
         central = _central(graph, list(inquiry.candidates))
-        if not (yield from inquiry.ask(central)):
-            inquiry.rule_out_below(central)
-            continue
-        inquiry.rule_out_all_but(central, inquiry.known.descendants(central))
-        moving_child = yield from _moving_child(central, inquiry)
-        if not moving_child:
-            return central
+        moves = yield from inquiry.ask(central)
+        inquiry.conclude(central, moves)
+        if moves:
+            child_moves = yield from _ask_children(central, inquiry)
+            if not child_moves:
+                return central
     # The printed loop ends without a return when one is left: the deepest ancestor found.
     return next(iter(inquiry.candidates))
 
 
-def _moving_child(node: str, inquiry: Inquiry) -> Generator[Query, Probe, bool]:
-    """Ask the children of `node`, those with most below them first, until one moves the reward."""
+def _ask_children(node: str, inquiry: Inquiry) -> Generator[Query, Probe, bool]:
+    """Ask the children of `node`, those with most candidates below first, until one moves the reward."""
     children = inquiry.in_order(
         child for child in inquiry.known.children(node) if child in inquiry.candidates
     )
-    below = {child: inquiry.known.descendants(child) for child in children}
-    for child in sorted(children, key=lambda child: -len(below[child])):
-        if (yield from inquiry.ask(child)):
-            inquiry.rule_out_all_but(child, below[child])
+    for child in sorted(children, key=lambda child: -len(inquiry.candidates_below(child))):
+        moves = yield from inquiry.ask(child)
+        inquiry.conclude(child, moves)
+        if moves:
             return True
-        inquiry.rule_out_below(child)
     return False
 
 

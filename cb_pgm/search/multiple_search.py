@@ -1,0 +1,91 @@
+"""All parents of the reward, when it may have several.
+
+One is found as if it were the only one: the deepest variable that moves the reward, so that none of its
+descendants is a parent. It is held from then on, which cuts its ancestors off from the reward where they
+have no other way to it, and the next one is found among all variables not ruled out by a no; until nothing
+moves the reward any more.
+
+Source: Lu, Meisami & Tewari (2021), appendix "Discussion on multiple reward generating variables", which
+holds the whole subtree below a parent found. Holding the parent alone is enough, as none of its descendants
+is a parent, and one intervention less to be able to do for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from cb_pgm.search.component_order import Priority, components_in_order
+from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
+from cb_pgm.search.query import Search, SearchResult
+from cb_pgm.search.sound_search import checked_settable, narrow_down
+from discovery.essential_graph import EssentialGraph
+
+__all__ = ["multiple"]
+
+
+def multiple(
+    graph: EssentialGraph, *, settable: Collection[str] | None = None, priority: Priority | None = None
+) -> Search:
+    """Find all parents of the reward, downstream first.
+
+    Parameters
+    ----------
+    graph
+        Any essential graph; its `background` is used.
+    settable
+        The variables that can be asked about and held; None: all.
+    priority
+        Which components to take first where the graph leaves the order open (`components_in_order`).
+
+    Returns
+    -------
+    generator
+        Its queries hold the parents found so far, at each of their joint states until something moves: the
+        reward must respond at some of them (for R = a ∧ b, nothing shows b while a is held at 0). Its
+        result names the parents found; it has further `candidates` where a next one couldn't be told from
+        variables that can't be set.
+
+    Raises
+    ------
+    SearchError
+        If `settable` or `priority` names a variable that isn't in the graph.
+
+    Notes
+    -----
+    With several parents the last search, which finds no more, has to ask in every component upstream.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from cb_pgm.search import exact_answers, solve
+    >>> fork = nx.DiGraph(["CA", "CB"])
+    >>> solve(multiple(EssentialGraph.from_dag(fork)), exact_answers(fork, "AB")).reward_variables
+    ('A', 'B')
+    """
+    return _search(graph, components_in_order(graph, priority), checked_settable(graph, settable))
+
+
+def _search(
+    graph: EssentialGraph, components: Sequence[tuple[str, ...]], settable: Collection[str]
+) -> Search:
+    inquiry = Inquiry(graph)
+    found: list[str] = []
+    while True:
+        yield from narrow_down(graph, components, settable, inquiry)
+        parent = inquiry.deepest
+        if parent is None or list(inquiry.candidates) != [parent]:
+            return _result(inquiry, found)
+        found.append(parent)
+        inquiry.hold(parent)
+
+
+def _result(inquiry: Inquiry, found: Sequence[str]) -> SearchResult:
+    parents = inquiry.in_order(found)
+    further = [*inquiry.candidates]
+    note = "" if found else NOTHING_MOVED
+    if further:
+        note = "the variables that can be set don't tell whether there is a further parent, or which"
+    elif inquiry.deepest is not None:
+        further = [inquiry.deepest]
+        note = f"the answers contradict each other: {inquiry.deepest} moved the reward"
+    return SearchResult(parents, inquiry.in_order([*found, *further]), tuple(inquiry.steps), note)

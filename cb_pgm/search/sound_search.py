@@ -1,0 +1,151 @@
+"""The reward variable in any graph, named as one variable: right whatever the graph.
+
+Once all edges of a variable are directed, what is below it is known for good. So an answer about it
+settles, for every other variable, whether that one can still be the reward's parent: after a no, all but
+itself and what is below it; after a yes, only those. Directions are closed under Meek's rules, so what is
+left is exactly what agrees with all answers, and an end is reached however questions are chosen;
+`questions` chooses them.
+
+Components are searched downstream first. Then no ancestor of the reward outside the component of its parent
+is ever asked, every answer elsewhere is no whatever the arrows, and effects need to be seen only inside
+that component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterable, Sequence
+
+from cb_pgm.errors import SearchError
+from cb_pgm.search.component_order import Priority, components_in_order
+from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
+from cb_pgm.search.query import Probe, Query, Search, SearchResult
+from cb_pgm.search.questions import Questions
+from discovery.essential_graph import EssentialGraph
+
+__all__ = ["checked_settable", "narrow_down", "sound"]
+
+
+def sound(
+    graph: EssentialGraph, *, settable: Collection[str] | None = None, priority: Priority | None = None
+) -> Search:
+    """Find the reward's parent.
+
+    Parameters
+    ----------
+    graph
+        Any essential graph; its `background` is used.
+    settable
+        The variables that can be asked about; None: all.
+    priority
+        Which components to take first where the graph leaves the order open (`components_in_order`).
+
+    Returns
+    -------
+    generator
+        Its result names the reward's parent. With variables that can't be set it may end in several
+        candidates: all that agree with every answer that can be had. If the answers contradict each other,
+        the candidates are the last variable that moved the reward.
+
+    Raises
+    ------
+    SearchError
+        If `settable` or `priority` names a variable that isn't in the graph.
+
+    Examples
+    --------
+    >>> triangle = EssentialGraph("ABC", directed=[], undirected=["AB", "AC", "BC"])
+    >>> next(sound(triangle, settable="BC"))
+    Query(variable='B', undecided=('A', 'C'), fixed={})
+    """
+    return _search(graph, components_in_order(graph, priority), checked_settable(graph, settable))
+
+
+def checked_settable(graph: EssentialGraph, settable: Collection[str] | None) -> Collection[str]:
+    """Return the variables that can be set as a set, checked to be in the graph."""
+    if settable is None:
+        return frozenset(graph.nodes)
+    unknown = [variable for variable in settable if variable not in frozenset(graph.nodes)]
+    if unknown:
+        raise SearchError(f"Expected settable to name variables of the graph but found {unknown[0]!r}")
+    return frozenset(settable)
+
+
+def _search(
+    graph: EssentialGraph, components: Sequence[tuple[str, ...]], settable: Collection[str]
+) -> Search:
+    inquiry = Inquiry(graph)
+    yield from narrow_down(graph, components, settable, inquiry)
+    return _result(inquiry)
+
+
+def _result(inquiry: Inquiry) -> SearchResult:
+    left, deepest = [*inquiry.candidates], inquiry.deepest
+    if deepest is None:
+        return inquiry.unnamed("no variable that can be set moved the reward" if left else NOTHING_MOVED)
+    if not left:
+        return inquiry.unnamed(f"the answers contradict each other: {deepest} moved the reward", [deepest])
+    if len(left) == 1:
+        return inquiry.named(left[0])
+    return inquiry.unnamed("the variables that can be set don't tell these apart")
+
+
+def narrow_down(
+    graph: EssentialGraph, components: Sequence[Sequence[str]], settable: Collection[str], inquiry: Inquiry
+) -> Generator[Query, Probe, None]:
+    """Ask until one candidate is left and moved the reward, none is left, or no question can tell more."""
+    unsettable = [node for node in graph.nodes if node not in settable]
+    for component in components:
+        questions = Questions(inquiry, component, settable)
+        while not _is_settled(inquiry):
+            variable = questions.best()
+            if variable is None and any(node in inquiry.candidates for node in unsettable):
+                variable = _helper(graph, component, settable, inquiry)
+            if variable is None:
+                break
+            moves = yield from inquiry.ask(variable)
+            inquiry.conclude(variable, moves)
+
+
+def _is_settled(inquiry: Inquiry) -> bool:
+    return not inquiry.candidates or (len(inquiry.candidates) == 1 and inquiry.deepest in inquiry.candidates)
+
+
+def _helper(
+    graph: EssentialGraph, component: Sequence[str], settable: Collection[str], inquiry: Inquiry
+) -> str | None:
+    """Return a variable of `component`, no candidate itself, whose answer may tell candidates apart; or None.
+
+    Candidates that can't be set are told apart by the ancestors that some of them have and others don't.
+    """
+    candidates = inquiry.candidates
+    free = [
+        node for node in component if node in settable and node not in candidates and not inquiry.asked(node)
+    ]
+    homes = {graph.component_of(candidate)[0] for candidate in candidates}
+    if not free or len(candidates) == 1 or (len(homes) == 1 and component[0] not in homes):
+        return None  # what is upstream of a component is upstream of all that is in it
+    ahead = _upstream(inquiry, candidates)
+    for node in free:
+        if node in ahead and _may_tell_apart(node, inquiry):
+            return node
+    return None
+
+
+def _may_tell_apart(node: str, inquiry: Inquiry) -> bool:
+    candidates = inquiry.candidates.keys()
+    if candidates.isdisjoint(inquiry.known.possible_descendants(node)):
+        return False
+    return not candidates <= inquiry.known.definite_descendants(node)
+
+
+def _upstream(inquiry: Inquiry, nodes: Iterable[str]) -> set[str]:
+    """Return `nodes` and all from which arrows and lines lead to them."""
+    reached = set(nodes)
+    frontier = list(reached)
+    while frontier:
+        node = frontier.pop()
+        for ends in (inquiry.known.parents(node), inquiry.known.neighbours(node)):
+            new = [other for other in ends if other not in reached]
+            reached.update(new)
+            frontier.extend(new)
+    return reached
