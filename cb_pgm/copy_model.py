@@ -108,7 +108,7 @@ def copying_system(
 def _copying(
     parents: Parents, n_states: int, copy_probability: float | None, effect_gap: float | None
 ) -> float:
-    """Return the probability c of copying; an edge moves a variable with d parents by c/d · (1 − 1/K) at least."""
+    """Return the probability c of copying; an edge to one of d parents moves by c/d · (1 − 1/K) at least."""
     widest = max((len(above) for above in parents), default=0)
     reach = (1 - 1 / n_states) / max(widest, 1)
     if copy_probability is not None and not 0 <= copy_probability <= 1:
@@ -118,8 +118,8 @@ def _copying(
     largest = reach * (1 if copy_probability is None else copy_probability)
     if not 0 <= effect_gap <= largest:
         raise CausalSystemError(
-            f"Expected an effect_gap from 0 to {largest:.4g}, all that copying guarantees with {n_states} states "
-            f"and up to {widest} parents, but found {effect_gap}"
+            f"Expected an effect_gap from 0 to {largest:.4g}, all that copying guarantees with {n_states} "
+            f"states and up to {widest} parents, but found {effect_gap}"
         )
     return effect_gap / reach if copy_probability is None else copy_probability
 
@@ -181,8 +181,8 @@ def _table(n_states: int, n_above: int, copying: float) -> NDArray[np.float64]:
     """Return P(variable | parents) [K, ..., K], the variable last."""
     if n_states ** (n_above + 1) > _LARGEST_TABLE:
         raise CausalSystemError(
-            f"Expected tables of at most {_LARGEST_TABLE} cells but found {n_above} parents with {n_states} states "
-            f"each: use fewer of either"
+            f"Expected tables of at most {_LARGEST_TABLE} cells but found {n_above} parents with {n_states} "
+            f"states each: use fewer of either"
         )
     shape = (n_states,) * (n_above + 1)
     table = np.full(shape, (1 - copying if n_above else 1.0) / n_states)

@@ -93,15 +93,21 @@ def _compile(model: DiscreteModel, reward: Reward) -> tuple[NDArray[Any], ...]:
     edges: list[tuple[int, int]] = []
     cells: list[NDArray[np.float64]] = []
     n_cells = 0
-    tables = [(v, model.parents[v], _thresholds(model.tables[v])) for v in model.order]
+    thresholds = {
+        id(table): _thresholds(table) for table in model.tables
+    }  # one for many variables in instances
+    tables = [(v, model.parents[v], thresholds[id(model.tables[v])]) for v in model.order]
     tables.append((-1, reward.parents, reward.means[..., None]))
+    first_cells: dict[int, int] = {}
     for v, parents, table in tables:
-        steps.append((v, len(edges), n_cells, table.shape[-1]))
+        shared = first_cells.setdefault(id(table), n_cells)
+        steps.append((v, len(edges), shared, table.shape[-1]))
         edges += zip(
             parents, (int(np.prod(table.shape[axis + 1 :])) for axis in range(len(parents))), strict=True
         )
-        cells.append(table.ravel())
-        n_cells += table.size
+        if shared == n_cells:
+            cells.append(table.ravel())
+            n_cells += table.size
     steps.append((-1, len(edges), n_cells, 0))
     return np.array(steps, np.int32), np.array(edges, np.int32).reshape(-1, 2), np.concatenate(cells)
 

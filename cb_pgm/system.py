@@ -69,8 +69,13 @@ class CausalSystem:
     Examples
     --------
     >>> from cb_pgm import instances
-    >>> system = instances.tree(5, n_states=2, seed=0)
-    >>> list(system.states), system.reward_parents  # doctest: +SKIP
+    >>> system = instances.tree(3, n_states=2, shape="chain", reward_depth=2, seed=0)
+    >>> list(system.dag.edges), system.reward_parents
+    ([('X1', 'X2'), ('X3', 'X1')], ('X2',))
+    >>> {arm: round(mean, 3) for arm, mean in system.arm_means().items() if arm[0] != "X1"}
+    {('X2', '0'): 0.1, ('X2', '1'): 0.9, ('X3', '0'): 0.139, ('X3', '1'): 0.861}
+    >>> system.sample({"X1": "1"}, 4, np.random.default_rng(0)).codes[:, 0]
+    array([1, 1, 1, 1], dtype=int16)
     """
 
     def __init__(
@@ -114,6 +119,8 @@ class CausalSystem:
     def _set(
         self, model: DiscreteModel, reward: Reward, settable: Mapping[str, Sequence[str]] | None
     ) -> None:
+        if not model.parents:
+            raise CausalSystemError("Expected at least one variable besides the reward but found none")
         self._model = model
         self._reward = reward
         self._settable = checked_settable(model, settable)
@@ -126,6 +133,11 @@ class CausalSystem:
     def model(self) -> DiscreteModel:
         """The variables, their parents and their tables, as arrays."""
         return self._model
+
+    @property
+    def reward(self) -> Reward:
+        """How the reward comes about, in numbers."""
+        return self._reward
 
     @property
     def states(self) -> dict[str, tuple[str, ...]]:
