@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Labels = tuple[int, ...]
 Factor = tuple[Array, Labels]
 
+_FREED: Array = np.empty(0)
 _LARGEST_TABLE = 2**26  # cells of an intermediate result: half a gigabyte
 
 
@@ -38,7 +39,7 @@ def contract(factors: Sequence[Factor], output: Labels) -> Array:
     arrays = [array for array, _ in factors]
     for left, right, labels_left, labels_right, labels in _steps(factors, output):
         arrays.append(_product(arrays[left], labels_left, arrays[right], labels_right, labels))
-        arrays[left] = arrays[right] = arrays[-1][:0]  # free what isn't needed any more
+        arrays[left] = arrays[right] = _FREED  # isn't needed any more
     if len(factors) == 1:
         array, labels = factors[0]
         return array.transpose([labels.index(label) for label in output])
