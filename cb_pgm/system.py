@@ -284,11 +284,11 @@ class CausalSystem:
         return Intervention({variable: state}), best
 
     def marginals(self) -> Marginals:
-        """Return the exact distribution of each variable, and the mean reward, under plain observation."""
+        """Return the exact distribution of each variable under do(): what the paper takes as given."""
         from discovery import Marginals
 
         probabilities = {name: self._exact.marginal(v) for v, name in enumerate(self._model.variables)}
-        return Marginals(probabilities, rows=None, reward_mean=self.mean_reward())
+        return Marginals(probabilities, rows=None)
 
     def interventional_distribution(
         self, target: str, do: Mapping[str, str] | None = None

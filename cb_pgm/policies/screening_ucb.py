@@ -19,8 +19,8 @@ from cb_pgm.policies.base import Policy, States, joint_arms, single_variable_arm
 
 __all__ = ["ScreeningUCB"]
 
-# Rows of one pull that are tested: thousands under one arm teach little more, and leaving some out, by a rule that
-# doesn't look at them, keeps the test valid.
+# Rows of one pull that are tested: thousands under one arm teach little more, and leaving some out, by a rule
+# that doesn't look at them, keeps the test valid.
 _MOST_TESTED = 256
 
 
