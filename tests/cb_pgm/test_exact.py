@@ -15,7 +15,7 @@ from cb_pgm.exact import ExactInference
 
 
 def random_model(seed: int) -> tuple[DiscreteModel, Reward]:
-    """A random network of up to 6 variables with 1 to 3 states, some rows deterministic, up to 3 reward parents."""
+    """A random network of up to 6 variables with 1 to 3 states, some deterministic, up to 3 reward parents."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 7))
     order = rng.permutation(n)
@@ -135,7 +135,7 @@ def test_gaps_equal_their_definitions(seed: int) -> None:
     ("name", "reward"), [("asia", "dysp=yes"), ("child", "CO2Report=<7.5"), ("sachs", "Akt=LOW")]
 )
 def test_arm_means_equal_pgmpys_variable_elimination(name: str, reward: str) -> None:
-    """pgmpy's `do` averages the table of the variable set; with the variable as evidence that plays no part."""
+    """pgmpy's `do` averages the table of the variable set; with that as evidence it plays no part."""
     from pgmpy.inference import VariableElimination
     from pgmpy.readwrite import BIFReader
 
@@ -164,7 +164,7 @@ def test_a_thousand_variables_take_less_than_a_second(shape: str) -> None:
 
 
 def test_a_graph_too_dense_for_exact_answers_is_refused_before_memory_runs_out() -> None:
-    """40 roots, every pair joined in a collider, all of them ancestors of the reward: the treewidth is about 40."""
+    """40 roots, every pair joined in a collider, all ancestors of the reward: the treewidth is about 40."""
     pairs = list(itertools.combinations(range(40), 2))
     fair, copies = np.array([0.5, 0.5]), np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [0.1, 0.9]]])
     parents: list[tuple[int, ...]] = [() for _ in range(40)] + pairs
