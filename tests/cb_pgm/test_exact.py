@@ -15,7 +15,7 @@ from cb_pgm.exact import ExactInference
 
 
 def random_model(seed: int) -> tuple[DiscreteModel, Reward]:
-    """A random network of up to 6 variables with 1 to 3 states, some deterministic, up to 3 reward parents."""
+    """A random network of up to 6 variables of 1 to 3 states, some deterministic, 0 to 3 reward parents."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 7))
     order = rng.permutation(n)
