@@ -100,7 +100,8 @@ def merge_rare_states(
     codes
         int16 [n], indices into `states`.
     count
-        Bool [n]: the rows that count; all by default.
+        Bool [n]: the rows that count; all by default. A state that none of them shows is merged too, if any
+        is.
 
     Returns
     -------
@@ -116,7 +117,7 @@ def merge_rare_states(
     """
     counts = np.bincount(codes if count is None else codes[count], minlength=len(states))
     rare = counts < fewest
-    if rare.sum() < 2:
+    if (rare & (counts > 0)).sum() < 2:
         return codes, states, ()
     kept = tuple(state for state, gone in zip(states, rare, strict=True) if not gone)
     place = np.where(rare, len(kept), np.cumsum(~rare) - 1).astype(np.int16)

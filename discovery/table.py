@@ -19,7 +19,7 @@ from discovery.table_coding import TableSettings
 from discovery.table_columns import RawTable
 from discovery.table_rows import UsedRows, select_rows
 from discovery.table_text import Progress, read_text
-from discovery.table_variables import code_variables
+from discovery.table_variables import CodedVariables, code_variables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,16 +36,21 @@ class InterventionalRows:
     Attributes
     ----------
     codes
-        int16 [m, n], as in the table that they belong to; the set variable's own state included.
+        int16 [m, n], the index of the variable's state in ``states[variable]``; the set variable's own
+        included.
+    states
+        The states of the table that they belong to, each variable's followed by those that only these rows
+        show.
     rewards
         float64 [m]; None without a reward column.
     targets
         int16 [m], the index of the variable that was set.
     """
 
-    codes: NDArray[np.int16]
-    rewards: NDArray[np.float64] | None
-    targets: NDArray[np.int16]
+    codes: NDArray[np.int16] = field(repr=False)
+    states: dict[str, tuple[str, ...]]
+    rewards: NDArray[np.float64] | None = field(repr=False)
+    targets: NDArray[np.int16] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -83,7 +88,7 @@ class DiscreteTable:
     reward: str | None = None
     warnings: tuple[str, ...] = ()
     sha256: str = ""
-    interventional: InterventionalRows | None = field(default=None, repr=False)
+    interventional: InterventionalRows | None = None
     constants: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -114,10 +119,10 @@ class DiscreteTable:
         Examples
         --------
         >>> import pandas as pd
-        >>> days = pd.DataFrame({"rain": [0, 1, 1, 0] * 5, "wind": list("ab") * 10, "sales": [9, 4, 3, 9] *
-        5}) >>> table = DiscreteTable.from_frame(days, reward="sales")
+        >>> days = pd.DataFrame({"rain": [0, 1] * 10, "wind": list("aabb") * 5, "sales": [9, 4, 8, 3] * 5})
+        >>> table = DiscreteTable.from_frame(days, reward="sales")
         >>> table.states, table.rewards[:4].tolist()
-        ({'rain': ('0', '1'), 'wind': ('a', 'b')}, [9.0, 4.0, 3.0, 9.0])
+        ({'rain': ('0', '1'), 'wind': ('a', 'b')}, [9.0, 4.0, 8.0, 3.0])
         """
         from discovery.table_frame import read_frame
 
@@ -183,7 +188,7 @@ def read_csv(
     >>> table.n_rows, table.variables, table.states["asia"]
     (10000, ('asia', 'tub', 'smoke', 'lung', 'bronc', 'either'), ('no', 'yes'))
     >>> float(table.rewards.mean())
-    0.1113
+    0.1065
     """
     settings = TableSettings(missing, bins, bin_rule, merge_rare)
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
@@ -210,7 +215,7 @@ def _table(
         warnings.append(f"every reward is {rewards[0]:g}: no intervention can look better than another")
     interventional = None
     if intervention_column is not None:
-        interventional = _interventional(coded.codes, used, tuple(coded.states), raw)
+        interventional = _interventional(coded, used, raw)
         lost = int((~observed).sum()) - len(interventional)
         if lost:
             warnings.append(f"{lost} rows in which a dropped column was set were left out")
@@ -229,18 +234,18 @@ def _table(
 def _check_rows(n_rows: int, used: UsedRows, raw: RawTable) -> None:
     if n_rows < MIN_ROWS:
         why = f" ({'; '.join(used.warnings)})" if used.warnings else ""
+        remedy = "ignore columns that are often empty" if used.warnings else "add observations"
         kind = "rows in which nothing was set" if (used.targets >= 0).any() else "rows"
         raise TableError(
-            f"Expected at least {MIN_ROWS} {kind} but found {n_rows} in {raw.source}{why}: add observations"
+            f"Expected at least {MIN_ROWS} {kind} but found {n_rows} in {raw.source}{why}: {remedy}"
         )
 
 
-def _interventional(
-    codes: NDArray[np.int16], used: UsedRows, variables: Sequence[str], raw: RawTable
-) -> InterventionalRows:
+def _interventional(coded: CodedVariables, used: UsedRows, raw: RawTable) -> InterventionalRows:
     """Return the rows in which a variable was set that is still there."""
+    variables = tuple(coded.states)
     place = [variables.index(name) if name in variables else -1 for name in raw.names]
     targets = np.array([*place, -1], dtype=np.int16)[used.targets]
     rows = targets >= 0
     rewards = None if used.rewards is None else used.rewards[rows]
-    return InterventionalRows(np.asfortranarray(codes[rows]), rewards, targets[rows])
+    return InterventionalRows(np.asfortranarray(coded.codes[rows]), coded.all_states, rewards, targets[rows])

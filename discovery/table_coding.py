@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,11 +64,26 @@ class TableSettings:
 
 @dataclass(frozen=True, eq=False)
 class CodedVariable:
-    """A variable's states in each row, int16 [n_rows], and their names; and what to tell of them."""
+    """A variable's states in each row.
+
+    Attributes
+    ----------
+    codes
+        int16 [n_rows], indices into `states`.
+    states
+        Their names: those that observational rows show, in order, then those that only interventional rows
+        do.
+    n_observed
+        The number of the former.
+    notes
+        What to tell of it: pairs of what was noticed or done, and where, so that variables can share a
+        warning.
+    """
 
     codes: NDArray[np.int16]
     states: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
+    n_observed: int
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 def code_variable(
@@ -92,19 +108,21 @@ def code_variable(
     """
     most = observed.sum() / ROWS_PER_STATE
     numbers = column.numbers()
-    many = column.n_distinct > most
-    warnings: list[str] = []
-    if numbers is not None and (many or column.n_distinct > MAX_NUMBERS):
+    n_distinct = column.take(observed).n_distinct
+    notes: list[tuple[str, str]] = []
+    if numbers is not None and n_distinct > min(most, MAX_NUMBERS):
         if settings.bins is None:
             return None
         codes, states = _binned(numbers, settings.bins, settings.bin_rule, observed)
-        warnings.append(
-            f"the {column.n_distinct} numbers of {quoted(name)} were cut into {len(states)} intervals by "
-            f"{settings.bin_rule}"
+        notes.append(
+            (
+                f"columns of many numbers were cut into intervals by {settings.bin_rule}",
+                f"{quoted(name)} ({n_distinct} into {len(states)})",
+            )
         )
     elif isinstance(column, TextColumn):
         codes, states = _ordered(column)
-        warnings += _lookalikes(name, states)
+        notes += _lookalikes(name, states)
     else:
         return None
     if settings.merge_rare is not None:
@@ -112,14 +130,20 @@ def code_variable(
         label = _free_label("other", states)
         codes, states, merged = merge_rare_states(codes, states, share, label, count=observed)
         if merged:
-            warnings.append(f"rare states of {quoted(name)} were merged into {label!r}: {listed(merged)}")
-    if len(states) > most and len(states) > 1:
+            notes.append(
+                ("rare states were merged into one", f"{quoted(name)} ({listed(merged)} into {label!r})")
+            )
+    counts = np.bincount(codes[observed], minlength=len(states))
+    shown = np.flatnonzero(counts)
+    if len(shown) > max(most, 1):
         return None
-    never = np.bincount(codes[observed], minlength=len(states)) == 0
-    if never.any():
-        only = listed(state for state, gone in zip(states, never, strict=True) if gone)
-        warnings.append(f"states of {quoted(name)} occur in interventional rows only: {only}")
-    return CodedVariable(codes, states, tuple(warnings))
+    if len(shown) < len(states):
+        order = [*shown, *np.flatnonzero(counts == 0)]
+        codes = np.argsort(order).astype(np.int16)[codes]
+        states = tuple(states[code] for code in order)
+        hidden = f"{listed(states[len(shown) :])} of {quoted(name)}"
+        notes.append(("states that only interventional rows show are not among the table's", hidden))
+    return CodedVariable(codes, states, len(shown), tuple(notes))
 
 
 def appearances(codes: NDArray[np.int16], n_states: int) -> NDArray[np.int16]:
@@ -172,23 +196,17 @@ def _binned(
     return codes, states if known.all() else (*states, "missing")
 
 
-def _lookalikes(name: str, states: tuple[str, ...]) -> list[str]:
-    """Warn of states that may be meant as one, or as none; they are kept as they are."""
-    warnings = []
+def _lookalikes(name: str, states: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Note states that may be meant as one, or as none; they are kept as they are."""
     by_number: dict[object, str] = {}
     for state in states:
         number = as_number(state)
         key = state.casefold() if number is None else number
         if key in by_number:
-            warnings.append(
-                f"states {quoted(by_number[key])} and {quoted(state)} of {quoted(name)} look like one and "
-                "are kept apart"
-            )
+            twins = f"{quoted(by_number[key])} and {quoted(state)} of {quoted(name)}"
+            yield "states that look like one are kept apart", twins
         by_number.setdefault(key, state)
     texts = [state for state in states if as_number(state) is None]
     if len(texts) == 1 and len(states) > 2 and texts[0].casefold() in _MARKERS:
-        warnings.append(
-            f"{quoted(texts[0])} is a state of {quoted(name)} beside numbers: if it means missing, leave the "
-            "field empty"
-        )
-    return warnings
+        marker = f"{quoted(texts[0])} of {quoted(name)}"
+        yield "texts among numbers are kept as states; a missing value is an empty field", marker

@@ -94,7 +94,7 @@ def _taken_out(variables: dict[str, Column], name: str, role: str, raw: RawTable
         raise TableError(f"Expected the {role} column but found {no_column(name, raw.names, raw.source)}")
     if name not in raw.columns:
         raise TableError(
-            f"Expected to read the {role} column {quoted(name)} but found it ignored: don't ignore it"
+            f"Expected to read the {role} column {quoted(name)} but found it ignored: leave it in"
         )
     if name not in variables:
         raise TableError(
@@ -120,7 +120,7 @@ def _complete_rows(
             keep &= ~empty
     if first and missing == "refuse":
         raise TableError(
-            f"Expected a value in every field but found {sum(incomplete.values())} empty ones in "
+            f"Expected a value in every field but found {sum(incomplete.values())} empty in "
             f"{raw.source}, the first in data row {first[1]} of column {quoted(first[0])} (columns: "
             f"{listed(incomplete)}): fill them in, drop their rows (missing drop), make them a state "
             "(missing state), or ignore the columns"

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
+from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 
@@ -26,6 +27,7 @@ Progress = Callable[[int, int], None]
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _SAMPLE_LINES = 200
 _BLOCK_ROWS = 4_096
+_LONGEST_LINE = 1 << 24
 
 
 def read_text(
@@ -61,16 +63,24 @@ def read_text(
     """
     source = repr(os.fspath(path))
     try:
-        with open(path, "rb", buffering=0) as raw:
+        raw = open(path, "rb", buffering=0)  # noqa: SIM115 - closed below; only opening is tried here
+    except (OSError, ValueError) as error:  # a ValueError for a NUL in the path
+        raise TableError(
+            f"Expected a CSV file that can be read but found {source}: "
+            f"{getattr(error, 'strerror', None) or error}"
+        ) from None
+    try:
+        with raw:
             return _read(_HashingFile(raw), source, separator, ignore, progress)
     except UnicodeDecodeError as error:
         raise TableError(
             f"Expected UTF-8 text but found the byte 0x{error.object[error.start]:02x} in {source}, which is "
             "binary or in another encoding: save it as CSV in UTF-8"
         ) from None
-    except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise TableError(f"Expected a CSV file that can be read but found {source}: {reason}") from None
+    except (OSError, UnicodeError) as error:  # UTF-16 that ends within a character is a UnicodeError
+        raise TableError(
+            f"Expected a CSV file that can be read to its end but found {source}: {error}"
+        ) from error
 
 
 def check_names(names: Collection[str], ignore: Collection[str], source: str) -> None:
@@ -103,7 +113,8 @@ def check_names(names: Collection[str], ignore: Collection[str], source: str) ->
 
 def no_column(name: str, names: Collection[str], source: str) -> str:
     """Say that there is no such column, and which one comes near or which there are."""
-    near = get_close_matches(name, names, n=1)
+    same = [other for other in names if other.casefold() == name.casefold()]
+    near = same or get_close_matches(name, names, n=1)
     hint = f"did you mean {quoted(near[0])}?" if near else f"its columns are {listed(names)}"
     return f"no column {quoted(name)} in {source}: {hint}"
 
@@ -139,6 +150,11 @@ def _read(
     if not names:
         raise TableError(f"Expected a header and rows but found nothing in {source}: the file is empty")
     check_names(names, ignore, source)
+    if len(names) == 1:
+        raise TableError(
+            f"Expected at least 2 columns, separated by {', '.join(_SEPARATORS.values())}, but found only "
+            f"{quoted(names[0])} in {source}: name the separator if it is another"
+        )
     builders = {
         name: ColumnBuilder(f"column {quoted(name)} of {source}") for name in names if name not in set(ignore)
     }
@@ -160,10 +176,16 @@ def _read(
 
 
 def _lines(file: _HashingFile, source: str) -> Iterator[str]:
+    """Yield the lines as they stand; refuse what no text file holds, and a line that never ends."""
     buffered = io.BufferedReader(file, buffer_size=1 << 20)
     marked = buffered.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
     text = io.TextIOWrapper(buffered, encoding="utf-16" if marked else "utf-8-sig", newline="")
-    for number, line in enumerate(text, start=1):
+    for number, line in enumerate(iter(partial(text.readline, _LONGEST_LINE), ""), start=1):
+        if len(line) == _LONGEST_LINE:
+            raise TableError(
+                f"Expected lines of fewer than {_LONGEST_LINE} characters but found a longer one, line "
+                f"{number} of {source}: end every row with a line break"
+            )
         if "\0" in line:
             raise TableError(
                 f"Expected text but found a NUL byte in line {number} of {source}, which is binary: save it "
@@ -208,7 +230,7 @@ def _rows(lines: Iterable[str], separator: str, source: str) -> Iterator[tuple[i
     try:
         reader = csv.reader(tidy, delimiter=separator, skipinitialspace=separator != " ", strict=True)
         for fields in reader:
-            if not _is_blank(fields):
+            if len(fields) > 1 or not _is_blank(fields):
                 yield begin, fields
             begin = reader.line_num + 1
     except csv.Error as error:
@@ -232,14 +254,20 @@ def _without_blanks_after_quotes(lines: Iterable[str], separator: str) -> Iterat
         return '"' if closes else match.group()
 
     for line in lines:
-        yield blanks.sub(tidy, line) if blanks is not None and '" ' in line else line
-        inside ^= bool(line.count('"') % 2)
+        if '"' not in line:
+            yield line
+            continue
+        yield blanks.sub(tidy, line) if blanks is not None else line
+        inside ^= line.count('"') % 2 == 1
 
 
 def _check_widths(block: list[tuple[int, list[str]]], width: int, source: str) -> None:
     for line, fields in block:
         if len(fields) != width:
-            advice = "give every column a name" if len(fields) > width else "complete the row"
+            advice = "complete the row"
+            if len(fields) > width:
+                at_end = not fields[-1].strip()
+                advice = "remove the separator at its end" if at_end else "name every column, row names too"
             raise TableError(
                 f"Expected {width} fields, as in the header, but found {len(fields)} in line {line} of "
                 f"{source}: {advice}, and quote fields that contain the separator"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from discovery.errors import TableError
 from discovery.table_coding import MAX_NUMBERS, CodedVariable, TableSettings, appearances, code_variable
-from discovery.table_columns import Column, TextColumn, listed, quoted
+from discovery.table_columns import Column, TextColumn, as_number, listed, quoted
 from discovery.table_rows import UsedRows
 
 __all__ = ["CodedVariables", "code_variables"]
@@ -20,10 +21,14 @@ MIN_VARIABLES = 2
 
 @dataclass(frozen=True, eq=False)
 class CodedVariables:
-    """Variables with their states: codes int16 [n_rows, n], columns contiguous; constant ones apart."""
+    """Variables with their states: codes int16 [n_rows, n], columns contiguous; constant ones apart.
+
+    `states` are those that observational rows show, `all_states` goes on with those that only others do.
+    """
 
     codes: NDArray[np.int16]
     states: dict[str, tuple[str, ...]]
+    all_states: dict[str, tuple[str, ...]]
     constants: dict[str, str]
     warnings: tuple[str, ...]
 
@@ -51,7 +56,7 @@ def code_variables(
         variables vary where nothing was set.
     """
     coded = _coded(used, observed, settings, source)
-    constants = _constants(coded, observed)
+    constants = {name: variable.states[0] for name, variable in coded.items() if variable.n_observed == 1}
     variables = {name: variable for name, variable in coded.items() if name not in constants}
     if len(variables) < MIN_VARIABLES:
         raise TableError(
@@ -64,11 +69,19 @@ def code_variables(
     codes = np.empty((len(observed), len(variables)), dtype=np.int16, order="F")
     for place, variable in enumerate(variables.values()):
         codes[:, place] = variable.codes
-    warnings = [line for variable in variables.values() for line in variable.warnings]
+    places: dict[str, list[str]] = {}
+    for variable in variables.values():
+        for what, where in variable.notes:
+            places.setdefault(what, []).append(where)
+    warnings = [f"{what}: {', '.join(where)}" for what, where in places.items()]
     if constants:
-        warnings.append(f"columns with one state only were dropped: {listed(constants)}")
+        warnings.append(f"columns with one state only were dropped: {listed(constants, len(constants))}")
     return CodedVariables(
-        codes, {name: variable.states for name, variable in variables.items()}, constants, tuple(warnings)
+        codes,
+        {name: variable.states[: variable.n_observed] for name, variable in variables.items()},
+        {name: variable.states for name, variable in variables.items()},
+        constants,
+        tuple(warnings),
     )
 
 
@@ -76,35 +89,38 @@ def _coded(
     used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings, source: str
 ) -> dict[str, CodedVariable]:
     coded = {}
-    refused: dict[str, str] = {}
+    refused: dict[str, Column] = {}
     for name in tuple(used.variables):
         column = used.variables.pop(name)
         variable = code_variable(name, column, observed, settings)
-        if variable is not None:
-            coded[name] = variable
+        if variable is None:
+            refused[name] = column
         else:
-            kind = "values" if column.numbers() is None else "numbers"
-            refused[name] = f"{column.n_distinct} {kind} in {quoted(name)}"
+            coded[name] = variable
     if refused:
-        others = list(refused)[1:]
-        raise TableError(
-            f"Expected at most {MAX_NUMBERS} different numbers, or a tenth as many values as rows, but found "
-            f"{next(iter(refused.values()))} and {observed.sum()} rows in {source}"
-            f"{f' (likewise {listed(others)})' if others else ''}: "
-            f"{'take fewer bins' if settings.bins else 'cut numbers into bins'}, merge rare values or ignore "
-            "columns"
-        )
+        raise TableError(_too_many(refused, int(observed.sum()), settings, source))
     return coded
 
 
-def _constants(coded: dict[str, CodedVariable], observed: NDArray[np.bool_]) -> dict[str, str]:
-    """Return the variables with one state only where nothing was set, and that state."""
-    constants = {}
-    for name, variable in coded.items():
-        seen = np.flatnonzero(np.bincount(variable.codes[observed], minlength=len(variable.states)))
-        if len(seen) == 1:
-            constants[name] = variable.states[seen[0]]
-    return constants
+def _too_many(refused: Mapping[str, Column], n_rows: int, settings: TableSettings, source: str) -> str:
+    """Say which columns have too many states, and what can be done about the first."""
+    name, *others = refused
+    column = refused[name]
+    kind, remedy = "values", "merge rare ones"
+    if column.numbers() is not None:
+        kind, remedy = "numbers", "take fewer bins" if settings.bins else "cut them into bins"
+    elif isinstance(column, TextColumn):
+        odd = [text for text in column.texts if as_number(text) is None]
+        if len(odd) < len(column.texts) / 2:
+            kind, remedy = (
+                f"numbers and texts like {quoted(odd[0])}",
+                "leave fields empty where a number is missing",
+            )
+    return (
+        f"Expected at most {MAX_NUMBERS} different numbers in a column, and at most a tenth as many values "
+        f"as there are rows, but found {column.n_distinct} {kind} in {n_rows} rows of {quoted(name)} in "
+        f"{source}{f' (and too many in {listed(others)})' if others else ''}: {remedy}, or ignore the column"
+    )
 
 
 def _check_twins(
