@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cb_pgm.discrete_model import DiscreteModel
 from cb_pgm.errors import CausalSystemError
@@ -61,8 +60,7 @@ def model_of_network(network: DiscreteBayesianNetwork) -> DiscreteModel:
     Raises
     ------
     CausalSystemError
-        If a node has no table, tables contradict the graph or each other, or two nodes or states have the
-        same text.
+        If a node has no table, pgmpy's check_model finds fault, or two nodes or states have the same text.
     """
     nodes = list(network.nodes)
     tables = {table.variable: table for table in network.get_cpds()}
@@ -87,7 +85,7 @@ def model_of_network(network: DiscreteBayesianNetwork) -> DiscreteModel:
     return DiscreteModel(
         states=states,
         parents=tuple(tuple(number[parent] for parent in tables[node].variables[1:]) for node in nodes),
-        tables=tuple(_table(node, tables) for node in nodes),
+        tables=tuple(np.moveaxis(np.asarray(tables[node].values, np.float64), 0, -1) for node in nodes),
     )
 
 
@@ -114,22 +112,6 @@ def network_of_model(model: DiscreteModel) -> DiscreteBayesianNetwork:
                 )
             )
     return network
-
-
-def _table(node: Any, tables: dict[Any, Any]) -> NDArray[np.float64]:
-    """Return P(node | parents), the node's axis last, every parent's states in the parent's own order."""
-    table = tables[node]
-    values = np.asarray(table.values, dtype=np.float64)
-    for axis, parent in enumerate(table.variables[1:], start=1):
-        here, own = list(table.state_names[parent]), list(tables[parent].state_names[parent])
-        if here == own:
-            continue
-        if sorted(map(str, here)) != sorted(map(str, own)):
-            raise CausalSystemError(
-                f"Expected states {own} of {parent!r} in the table of {node!r} but found {here}: rename them"
-            )
-        values = np.take(values, [here.index(state) for state in own], axis=axis)
-    return np.ascontiguousarray(np.moveaxis(values, 0, -1))
 
 
 def _as_text(what: str, names: list[Any]) -> tuple[str, ...]:

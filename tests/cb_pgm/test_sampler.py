@@ -1,4 +1,4 @@
-"""Sampled rows follow the truncated factorisation, as the generator says, in little more than their memory."""
+"""Sampled rows follow the truncated factorisation, as the generator says, and take little more memory."""
 
 from __future__ import annotations
 
