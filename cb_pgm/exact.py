@@ -36,7 +36,7 @@ class ExactInference:
     """
 
     def __init__(self, model: DiscreteModel) -> None:
-        self._model = model
+        self.model = model
         self._families: dict[int, Array] = {}
         self._marginals: dict[int, Array] = {}
 
@@ -49,15 +49,15 @@ class ExactInference:
 
     def effect(self, cause: int, target: int) -> Array:
         """Return P(target | do(cause = ·)) [states of cause, states of target] for an edge cause → target."""
-        parents = self._model.parents[target]
+        parents = self.model.parents[target]
         others = tuple(parent for parent in parents if parent != cause)
-        factors = [*self._factors(others, 1 << cause), (self._model.tables[target], (*parents, target))]
+        factors = [*self._factors(others, 1 << cause), (self.model.tables[target], (*parents, target))]
         return contract(factors, (cause, target))
 
     def distribution(self, target: int, held: Mapping[int, int]) -> Array:
         """Return P(target | do(held)) [states of target]."""
         if target in held:
-            certain: Array = np.eye(self._model.cards[target])[held[target]]
+            certain: Array = np.eye(self.model.cards[target])[held[target]]
             return certain
         return contract(self._held_factors((target,), held), (target,))
 
@@ -71,7 +71,7 @@ class ExactInference:
 
         Setting any other variable leaves the mean at E[reward].
         """
-        model = self._model
+        model = self.model
         ancestors = self._ancestors(reward.parents)
         factors: list[Factor] = [(model.tables[v], (*model.parents[v], v)) for v in ancestors]
         value, gradients = value_and_gradients([*factors, (reward.means, reward.parents)])
@@ -93,7 +93,7 @@ class ExactInference:
 
         `cut` is the bit mask of the variables set; they stay as labels.
         """
-        model, factors = self._model, []
+        model, factors = self.model, []
         pending = [tuple(variables)]
         while pending:
             for part, ancestry in self._independent_parts(pending.pop()):
@@ -111,7 +111,7 @@ class ExactInference:
         """Split variables into parts without a common ancestor; each with the mask of its ancestors."""
         parts: list[tuple[list[int], int]] = []
         for v in variables:
-            part, ancestry = [v], self._model.ancestry[v]
+            part, ancestry = [v], self.model.ancestry[v]
             apart = []
             for other, mask in parts:
                 if mask & ancestry:
@@ -132,7 +132,7 @@ class ExactInference:
     def _family(self, variable: int) -> Array:
         """Return P(parents of variable, variable), axes in that order."""
         if variable not in self._families:
-            model = self._model
+            model = self.model
             for v in self._ancestors((variable,)):  # in topological order, so none waits for another
                 if v not in self._families:
                     parents = model.parents[v]
@@ -145,11 +145,11 @@ class ExactInference:
         reached = set(variables)
         frontier = list(reached)
         while frontier:
-            for parent in self._model.parents[frontier.pop()]:
+            for parent in self.model.parents[frontier.pop()]:
                 if parent not in reached:
                     reached.add(parent)
                     frontier.append(parent)
-        return sorted(reached, key=self._model.rank.__getitem__)
+        return sorted(reached, key=self.model.rank.__getitem__)
 
 
 def _hold(factor: Factor, held: Mapping[int, int]) -> Factor:

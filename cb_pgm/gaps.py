@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.discrete_model import DiscreteModel, Reward
-from cb_pgm.exact import ExactInference
+from cb_pgm.errors import CausalSystemError
 
 if TYPE_CHECKING:
+    from cb_pgm.exact import ExactInference
     from discovery import EssentialGraph
 
-__all__ = ["all_edges", "effect_gap", "reward_gap", "search_scope"]
+__all__ = ["all_edges", "effect_gap", "effective_gaps", "reward_gap"]
 
 _ZERO = 1e-12  # a gap below this is rounding
 
@@ -67,10 +68,52 @@ def all_edges(model: DiscreteModel) -> list[Edge]:
     return [(parent, child) for child, parents in enumerate(model.parents) for parent in parents]
 
 
-def search_scope(
+def effective_gaps(
+    exact: ExactInference,
+    reward: Reward,
+    arms: tuple[float, Mapping[int, NDArray[np.float64]]],
+    graph: EssentialGraph,
+    settable_states: Mapping[str, Sequence[str]],
+) -> tuple[float, float]:
+    """Return the reward gap and the effect gap over what a search over `graph`, downstream first, must see.
+
+    Parameters
+    ----------
+    exact, reward
+        The system.
+    arms
+        E[R | do()], and for each ancestor of the reward E[R | do(X = ·)].
+    graph, settable_states
+        What the search knows and may set.
+
+    Raises
+    ------
+    CausalSystemError
+        If `graph` is over other variables.
+    """
+    model = exact.model
+    if set(graph.nodes) != set(model.variables):
+        odd = min(set(graph.nodes) ^ set(model.variables))
+        raise CausalSystemError(
+            f"Expected a graph over the system's {len(model.variables)} variables but found one over "
+            f"{len(graph.nodes)}: {odd!r} is in one of them alone"
+        )
+    settable = {
+        (v := model.index[variable]): tuple(model.codes[v][state] for state in states)
+        for variable, states in settable_states.items()
+    }
+    observed, means = arms
+    within, edges = _scope(model, reward, graph, settable)
+    return (
+        reward_gap(observed, {v: means[v] for v in within}, settable),
+        effect_gap(exact, edges, settable),
+    )
+
+
+def _scope(
     model: DiscreteModel, reward: Reward, graph: EssentialGraph, settable: Settable
 ) -> tuple[list[int], list[Edge]]:
-    """Return the variables and true edges whose effects a search over `graph`, downstream first, must see.
+    """Return the variables and the true edges whose effects must be seen.
 
     Those within the components of `graph` that hold a parent of the reward. Where a variable of those
     components, or of one not upstream of them, can't be set, the search has to go on upstream: then those
@@ -80,20 +123,17 @@ def search_scope(
     ancestry = 0
     for parent in reward.parents:
         ancestry |= model.ancestry[parent]
-    components = [[numbers[name] for name in component] for component in graph.chain_components()]
-    home = {v: place for place, component in enumerate(components) for v in component}
+    ancestors = [v for v in range(len(model.parents)) if ancestry >> v & 1]
+    home = {
+        numbers[name]: place for place, component in enumerate(graph.chain_components()) for name in component
+    }
     wanted = {home[parent] for parent in reward.parents}
     upstream = _upstream(wanted, ((home[numbers[a]], home[numbers[b]]) for a, b in graph.directed))
     if not all(settable.get(v) for v, place in home.items() if place in wanted or place not in upstream):
-        wanted |= {home[v] for v in range(len(model.parents)) if ancestry >> v & 1}
-    within = [v for v in range(len(model.parents)) if ancestry >> v & 1 and home[v] in wanted]
+        wanted |= {home[v] for v in ancestors}
     pairs = [(numbers[a], numbers[b]) for a, b in graph.undirected if home[numbers[a]] in wanted]
-    edges = [
-        (a, b) if a in model.parents[b] else (b, a)
-        for a, b in pairs
-        if a in model.parents[b] or b in model.parents[a]
-    ]
-    return within, edges
+    edges = [pair for a, b in pairs for pair in ((a, b), (b, a)) if pair[0] in model.parents[pair[1]]]
+    return [v for v in ancestors if home[v] in wanted], edges
 
 
 def _upstream(wanted: set[int], arrows: Iterable[Edge]) -> set[int]:

@@ -23,7 +23,7 @@ from cb_pgm import gaps
 from cb_pgm.discrete_model import DiscreteModel, Reward
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.intervention import Intervention, Observations
-from cb_pgm.reward_forms import checked_settable, nearest, reward_from_means, split_off_reward_node
+from cb_pgm.naming import checked_settable, codes_of, nearest, reward_from_means, split_off_reward_node
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
@@ -214,27 +214,9 @@ class CausalSystem:
             If `do` names an unknown variable or state.
         """
         held = self._nothing_held.copy()
-        for variable, code in self._codes(do).items():
+        for variable, code in codes_of(self._model, do).items():
             held[variable] = code
         return Observations(*self._sampler.draw(held, len(do), size, rng))
-
-    def _codes(self, do: Mapping[str, str]) -> dict[int, int]:
-        """Return the numbers of the variables and states of an intervention."""
-        model = self._model
-        try:
-            return {(v := model.index[variable]): model.codes[v][state] for variable, state in do.items()}
-        except KeyError:
-            for variable, state in do.items():
-                if variable not in model.index:
-                    raise CausalSystemError(
-                        f"Expected a variable but found {variable!r}: {nearest(variable, model.variables)}"
-                    ) from None
-                states = model.states[variable]
-                if state not in states:
-                    raise CausalSystemError(
-                        f"Expected a state of {variable!r} but found {state!r}: {nearest(state, states)}"
-                    ) from None
-            raise
 
     # -- what is true of it ----------------------------------------------------------------------------------
 
@@ -250,7 +232,7 @@ class CausalSystem:
 
     def mean_reward(self, do: Mapping[str, str] | None = None) -> float:
         """Return the exact mean reward while the variables in `do` are set; {} is plain observation."""
-        held = self._codes(do or {})
+        held = codes_of(self._model, do or {})
         if len(held) > 1:
             key = Intervention(do)
             if key not in self._means:
@@ -298,7 +280,7 @@ class CausalSystem:
             raise CausalSystemError(
                 f"Expected a variable but found {target!r}: {nearest(target, self._model.variables)}"
             )
-        return self._exact.distribution(self._model.index[target], self._codes(do or {}))
+        return self._exact.distribution(self._model.index[target], codes_of(self._model, do or {}))
 
     # -- how hard it is --------------------------------------------------------------------------------------
 
@@ -325,27 +307,16 @@ class CausalSystem:
         """Return (Δ, ε) over what a search over `graph`, downstream components first, has to see.
 
         Δ over the reward's ancestors in its parents' chain components, ε over those components' undirected
-        edges that are true edges; settable states only. An empty minimum is 1; below 1e-12 is 0. Where a
-        variable of these components, or of one not upstream of them, can't be set, the minima are over all
-        components that hold an ancestor of the reward.
+        edges that are true edges; settable states only, and no variable held. An empty minimum is 1; below
+        1e-12 is 0. Where a variable of these components, or of one not upstream of them, can't be set, the
+        minima are over all components that hold an ancestor of the reward.
+
+        Raises
+        ------
+        CausalSystemError
+            If `graph` is over other variables.
         """
-        unknown = [name for name in self._model.variables if name not in graph.nodes]
-        if unknown or len(graph.nodes) != len(self._model.parents):
-            raise CausalSystemError(
-                f"Expected a graph over the system's {len(self._model.parents)} variables but found one over "
-                f"{len(graph.nodes)}" + (f" without {unknown[0]!r}" if unknown else "")
-            )
-        model = self._model
-        settable = {
-            model.index[variable]: tuple(model.codes[model.index[variable]][state] for state in states)
-            for variable, states in self._settable.items()
-        }
-        within, edges = gaps.search_scope(model, self._reward, graph, settable)
-        observed, means = self._all_arms
-        return (
-            gaps.reward_gap(observed, {v: means[v] for v in within}, settable),
-            gaps.effect_gap(self._exact, edges, settable),
-        )
+        return gaps.effective_gaps(self._exact, self._reward, self._all_arms, graph, self._settable)
 
     @property
     def _every_state(self) -> dict[int, range]:

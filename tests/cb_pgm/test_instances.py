@@ -253,7 +253,7 @@ def test_theorem_5_fails_assumption_3_alone(n: int, k: int) -> None:
 
 @pytest.mark.parametrize("family", [instances.lower_bound_effect_gap, instances.lower_bound_reward_gap])
 def test_no_settable_arm_shows_anything_but_its_own_reward(family: type) -> None:
-    """Rows under each arm differ from those of do() in the variable set alone: only rewards tell them apart."""
+    """Rows under an arm differ from those of do() in the variable set alone: only rewards tell them apart."""
     rng = np.random.default_rng(0)
     for instance in range(7):
         system = family(3, 2, instance, horizon=600)

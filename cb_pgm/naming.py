@@ -1,4 +1,7 @@
-"""From what a person writes to a `Reward`: a leaf's state, or a mean for each state of its parents."""
+"""From what a person writes to numbers: rewards, settable states, interventions.
+
+A reward is a leaf's state, or a mean for each joint state of its parents. Unknown names meet the nearest.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 from cb_pgm.discrete_model import DiscreteModel, Reward
 from cb_pgm.errors import CausalSystemError
 
-__all__ = ["checked_settable", "nearest", "reward_from_means", "split_off_reward_node"]
+__all__ = ["checked_settable", "codes_of", "nearest", "reward_from_means", "split_off_reward_node"]
 
 
 def split_off_reward_node(model: DiscreteModel, text: str) -> tuple[DiscreteModel, Reward]:
@@ -126,6 +129,30 @@ def checked_settable(
         for variable, states in model.states.items()
         if settable.get(variable)
     }
+
+
+def codes_of(model: DiscreteModel, do: Mapping[str, str]) -> dict[int, int]:
+    """Return the numbers of the variables and states of an intervention.
+
+    Raises
+    ------
+    CausalSystemError
+        If a variable or state is unknown.
+    """
+    try:
+        return {(v := model.index[variable]): model.codes[v][state] for variable, state in do.items()}
+    except KeyError:
+        for variable, state in do.items():
+            if variable not in model.index:
+                raise CausalSystemError(
+                    f"Expected a variable but found {variable!r}: {nearest(variable, model.variables)}"
+                ) from None
+            states = model.states[variable]
+            if state not in states:
+                raise CausalSystemError(
+                    f"Expected a state of {variable!r} but found {state!r}: {nearest(state, states)}"
+                ) from None
+        raise
 
 
 def nearest(name: object, known: Sequence[str]) -> str:
