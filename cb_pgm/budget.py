@@ -14,23 +14,28 @@ if TYPE_CHECKING:
 
 __all__ = ["budget_warnings"]
 
+_SEQUENTIAL_SHARE = 0.1  # of the fixed budget's pulls, as measured on random trees
+
 
 def budget_warnings(entries: Iterable[Entry], horizon: int) -> tuple[str, ...]:
-    """Return a line for every policy with a fixed budget of B pulls an arm that doesn't fit the horizon."""
+    """Return a line for every CN-UCB whose answers don't fit the horizon, as far as one can tell."""
     warnings = []
     for entry in entries:
-        policy = entry.policy
-        if isinstance(policy, CNUCB) and policy.evidence == "fixed":
-            said = _misfit(policy, horizon)
+        if isinstance(entry.policy, CNUCB):
+            said = _misfit(entry.policy, horizon)
             if said:
                 warnings.append(f"{entry.name} on the {entry.graph} graph: {said}")
     return tuple(warnings)
 
 
 def _misfit(policy: CNUCB, horizon: int) -> str | None:
-    needs, n_states = policy.requirements, max(map(len, policy.states.values()))
+    """Say what doesn't fit, if anything: one question, or as many as halving the variables takes.
+
+    A question is about one variable: up to K arms of B pulls each, K its number of states.
+    """
+    needs, n, n_states = policy.requirements, len(policy.states), max(map(len, policy.states.values()))
     batch = batch_size(
-        len(policy.states),
+        n,
         n_states,
         needs.reward_gap,
         needs.effect_gap,
@@ -39,14 +44,17 @@ def _misfit(policy: CNUCB, horizon: int) -> str | None:
         marginal_rows=policy.marginals.rows,
     )
     if math.isinf(batch):
-        gaps = f"{needs.reward_gap:.3g} and {needs.effect_gap:.3g}"
-        return f"no number of pulls is enough for gaps of {gaps}; it plays UCB over all arms"
-    question = n_states * int(batch)
-    questions = max(1, math.ceil(math.log2(len(policy.states))))
-    if question > horizon:
-        found = f"a single question takes up to {n_states} × {int(batch):,} pulls"
-    elif questions * question > horizon:
-        found = f"halving takes {questions} questions, of up to {n_states} × {int(batch):,} pulls each"
-    else:
-        return None
-    return f"{found}, more than the horizon of {horizon:,}: it may name nothing"
+        gaps = f"reward {needs.reward_gap:.3g} and effect {needs.effect_gap:.3g}"
+        return f"no number of pulls is enough for certain answers at gaps of {gaps}"
+    fixed = policy.evidence == "fixed"
+    pulls = math.ceil(batch if fixed else _SEQUENTIAL_SHARE * batch)
+    questions = max(1, math.ceil(math.log2(n)))
+    about = f"{'' if fixed else 'about '}{n_states} × {pulls:,} pulls"
+    if n_states * pulls > horizon:
+        return f"one question may take {about}, more than the horizon of {horizon:,}: it may name nothing"
+    if questions * n_states * pulls > horizon:
+        return (
+            f"{questions} questions, as halving {n} variables takes, may take {about} each, more than the "
+            f"horizon of {horizon:,}: it may name nothing"
+        )
+    return None

@@ -59,9 +59,9 @@ def edge_verdicts(estimated: EssentialGraph, truth: EssentialGraph | None = None
     Returns
     -------
     pd.DataFrame
-        Columns panel ("estimated" or "truth"), source, target, directed, verdict: "right" (the same edge in
-        both), "turned" (adjacent in both, with another direction or none), "extra" (estimated only),
-        "missing" (true only); without a truth, "edge".
+        Columns panel (a category, "estimated" and "truth"), source, target, directed, verdict: "right" (the
+        same edge in both), "turned" (adjacent in both, with another direction or none), "extra" (estimated
+        only), "missing" (true only); without a truth, "edge".
 
     Examples
     --------
@@ -84,7 +84,8 @@ def edge_verdicts(estimated: EssentialGraph, truth: EssentialGraph | None = None
             else:
                 verdict = "right" if other[pair] == own[pair] else "turned"
             rows.append((name, source, target, directed, verdict))
-    return pd.DataFrame(rows, columns=["panel", "source", "target", "directed", "verdict"])
+    edges = pd.DataFrame(rows, columns=["panel", "source", "target", "directed", "verdict"])
+    return edges.astype({"panel": pd.CategoricalDtype(list(panels)), "directed": bool})
 
 
 def label_widths(nodes: Sequence[str]) -> dict[str, float]:
@@ -113,9 +114,7 @@ def draw_graphs(
     """
     widths = label_widths(graph.nodes)
     layout = layered_layout(graph.consistent_extension(), widths)
-    panels = list(dict.fromkeys(edges["panel"])) or ["estimated"]
-    if "truth" in panels or set(edges["verdict"]) - {"edge"}:
-        panels = ["estimated", "truth"]
+    panels = list(edges["panel"].cat.categories)
     left, right, low = _extent(layout, widths)
     width, height = max(3.9, right - left + 0.4), -low * _LAYER + 0.9
     stacked = len(panels) * width > _WIDEST

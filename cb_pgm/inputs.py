@@ -55,7 +55,7 @@ def estimated_graph(table: DiscreteTable, method: str) -> UsedGraph:
     return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds)
 
 
-def read_graph(path: Path, nodes: Sequence[str] | None = None) -> UsedGraph:
+def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGraph:
     """Read a graph, and repair it where it isn't a valid essential graph.
 
     Parameters
@@ -70,7 +70,7 @@ def read_graph(path: Path, nodes: Sequence[str] | None = None) -> UsedGraph:
     GraphError
         If the file holds no graph, or one over other variables.
     """
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
     if not text.lstrip().startswith(("{", "[")):
         found = _essential_graph_of_bif(path)
         return UsedGraph(widened(found, _checked_nodes(found.nodes, nodes, path)), "given")
@@ -91,7 +91,7 @@ def widened(graph: EssentialGraph, nodes: Iterable[str]) -> EssentialGraph:
     return EssentialGraph(nodes, graph.directed, graph.undirected, graph.background)
 
 
-def read_truth(path: Path, reward: str, not_settable: Sequence[str] = ()) -> CausalSystem:
+def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) -> CausalSystem:
     """Read the true network; `reward` is "node=state", or the name of a node with the states 0 and 1.
 
     Raises
@@ -138,7 +138,7 @@ def settable_states(states: States, not_settable: Sequence[str]) -> dict[str, Se
     return {variable: values for variable, values in states.items() if variable not in not_settable}
 
 
-def check_against_truth(table: DiscreteTable, truth: CausalSystem, path: Path) -> None:
+def check_against_truth(table: DiscreteTable, truth: CausalSystem, path: str | Path) -> None:
     """Refuse a table whose columns or states aren't those of `truth`; states that no row shows are fine.
 
     Raises
@@ -180,7 +180,7 @@ def marginals_over(table: DiscreteTable, states: States) -> Marginals:
     return Marginals(probabilities, rows=seen.rows, reward_mean=seen.reward_mean)
 
 
-def _essential_graph_of_bif(path: Path) -> EssentialGraph:
+def _essential_graph_of_bif(path: str | Path) -> EssentialGraph:
     from cb_pgm.pgmpy_networks import read_bif
 
     network = read_bif(path)
@@ -190,7 +190,7 @@ def _essential_graph_of_bif(path: Path) -> EssentialGraph:
     return EssentialGraph.from_dag(dag)
 
 
-def _checked_nodes(found: Sequence[str], nodes: Sequence[str] | None, path: Path) -> tuple[str, ...]:
+def _checked_nodes(found: Sequence[str], nodes: Sequence[str] | None, path: str | Path) -> tuple[str, ...]:
     """Return the nodes in the wanted order, or refuse the file with the first node at fault."""
     if nodes is None:
         return tuple(found)

@@ -51,8 +51,8 @@ class Recommendation:
 def recommend(report: RunReport) -> Recommendation | None:
     """Return the best arm of the policy that lost least; None where it pulled no arm.
 
-    Runs on the oracle graph don't count: nobody has one in earnest. Of several runs the arm that came out best most
-    often is taken, with the estimate of the first run that had it.
+    Runs on the oracle graph don't count: nobody has one in earnest. Of several runs the arm that came out
+    best most often is taken, with the estimate of the first run that had it.
     """
     groups = [group for group in report.groups() if group[0].graph != "oracle"]
     best = min(groups, key=lambda group: sum(played.outcome.regret for played in group))
@@ -75,8 +75,9 @@ def recommend(report: RunReport) -> Recommendation | None:
 def _expectation(task: Task, estimate: ArmEstimate) -> tuple[float, tuple[float, float], str]:
     """Return the mean reward to expect of an arm, an interval for it, and on what they rest.
 
-    Against a truth these are the policy's own. In a rehearsal pulls tell only of the fitted model, so the table answers
-    where it can: if the arm sets the reward's only parent, do(X = x) and seeing X = x have the same mean.
+    Against a truth these are the policy's own. In a rehearsal pulls tell only of the fitted model, so the
+    table answers where it can: if the arm sets the reward's only parent, do(X = x) and seeing X = x have the
+    same mean.
     """
     arm = estimate.intervention
     mean = task.system.mean_reward(arm)
@@ -107,12 +108,12 @@ def _after_rehearsal(task: Task, arm: Intervention) -> list[str]:
     if gain <= 0:
         return ["Next: nothing; in the fitted model no intervention is better than leaving things alone."]
     scale, failure_prob = task.context.noise_scale, task.context.failure_prob
-    # A difference of two means of m rewards is σ√(2/m)-subgaussian; both errors ≤ δ when decided at half the gain.
+    # Means of m rewards differ σ√(2/m)-subgaussian about the gain; decided at half of it both errors are ≤ δ.
     rows = math.ceil(16 * (scale / gain) ** 2 * math.log(1 / failure_prob))
     return [
         f"In the fitted model that is better than leaving things alone by {gain:.4g} a round.",
-        f"Next: do it for {rows:,} rounds and nothing for {rows:,} others, and compare: enough to tell such a gain "
-        f"from none (failure probability {failure_prob:g}).",
+        f"Next: do it for {rows:,} rounds and nothing for {rows:,} others, and compare: enough to tell such "
+        f"a gain from none (failure probability {failure_prob:g}).",
     ]
 
 

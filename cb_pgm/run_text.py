@@ -45,7 +45,8 @@ def _what_was_played(report: RunReport) -> list[str]:
         f"Table   {settings.csv}: {task.table.n_rows:,} rows, {len(task.table.variables)} variables; reward "
         f"{settings.reward}{', minimized' if settings.minimize else ''}"
     )
-    graph_line = f"Graph   {graph.method}: {len(graph.graph.directed)} arrows, {len(graph.graph.undirected)} undirected edges"
+    arrows, lines = len(graph.graph.directed), len(graph.graph.undirected)
+    graph_line = f"Graph   {graph.method}: {arrows} arrows, {lines} undirected edges"
     if graph.repairs:
         graph_line += f", {len(graph.repairs)} repairs"
     parents = ", ".join(system.reward_parents) or "nothing"
@@ -54,8 +55,8 @@ def _what_was_played(report: RunReport) -> list[str]:
         graph_line += f"; SHD {scores['shd']} to the truth"
         arm, mean = system.best_arm()
         against = (
-            f"Truth   {settings.truth}: reward from {parents}; best {arm} with {task.as_asked(mean):.4g}, do() "
-            f"{task.as_asked(system.mean_reward()):.4g}"
+            f"Truth   {settings.truth}: reward from {parents}; best {arm} with {task.as_asked(mean):.4g}, "
+            f"do() {task.as_asked(system.mean_reward()):.4g}"
         )
     else:
         against = f"Played  a rehearsal, on a model fitted to the table: reward from {parents}"
@@ -115,7 +116,7 @@ def _recommendation(report: RunReport) -> list[str]:
     return [
         f"Recommendation ({found.policy}{graph})",
         f"  Set {setting}.",
-        f"  Expected reward {found.mean:.4g}, interval {found.low:.4g} to {found.high:.4g} ({found.grounds}).",
+        f"  Expected reward {found.mean:.4g}, {found.low:.4g} to {found.high:.4g} ({found.grounds}).",
         *(f"  {step}" for step in found.next_steps),
     ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cb_pgm.errors import PolicyError
 
@@ -75,24 +75,30 @@ def policy_kind(name: str) -> PolicyKind:
     return POLICIES[name]
 
 
-def _cn_ucb(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.cn_ucb import CNUCB
+def _cn_ucb(evidence: Literal["fixed", "sequential"]) -> Callable[[PolicyContext], Policy]:
+    def make(context: PolicyContext) -> Policy:
+        from cb_pgm.policies.cn_ucb import CNUCB
 
-    if context.graph is None or context.marginals is None:
-        raise PolicyError("Expected a graph and marginals for cn-ucb but found none: estimate or give them")
-    if context.reward_gap is None or context.effect_gap is None:
-        raise PolicyError("Expected a reward gap and an effect gap for cn-ucb but found none: give both")
-    return CNUCB(
-        context.graph,
-        context.states,
-        context.marginals,
-        reward_gap=context.reward_gap,
-        effect_gap=context.effect_gap,
-        failure_prob=context.failure_prob,
-        noise_scale=context.noise_scale,
-        max_parents=context.max_parents,
-        settable=context.settable,
-    )
+        if context.graph is None or context.marginals is None:
+            raise PolicyError(
+                "Expected a graph and marginals for cn-ucb but found none: estimate or give them"
+            )
+        if context.reward_gap is None or context.effect_gap is None:
+            raise PolicyError("Expected a reward gap and an effect gap for cn-ucb but found none: give both")
+        return CNUCB(
+            context.graph,
+            context.states,
+            context.marginals,
+            reward_gap=context.reward_gap,
+            effect_gap=context.effect_gap,
+            failure_prob=context.failure_prob,
+            noise_scale=context.noise_scale,
+            evidence=evidence,
+            max_parents=context.max_parents,
+            settable=context.settable,
+        )
+
+    return make
 
 
 def _screening(context: PolicyContext) -> Policy:
@@ -122,7 +128,10 @@ def _thompson(context: PolicyContext) -> Policy:
 #: name → kind, in the order in which lists show them.
 POLICIES: Mapping[str, PolicyKind] = {
     "cn-ucb": PolicyKind(
-        _cn_ucb, True, "central nodes find the reward's parent on the graph, then UCB on it alone"
+        _cn_ucb("sequential"), True, "central nodes find the reward's cause, then UCB on it"
+    ),
+    "cn-ucb-fixed": PolicyKind(
+        _cn_ucb("fixed"), True, "the same with the paper's fixed number of pulls an arm"
     ),
     "screening": PolicyKind(
         _screening, False, "rule out variables by every row seen, no graph needed, then UCB"
