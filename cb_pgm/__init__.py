@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from cb_pgm.errors import CausalBanditError, CausalSystemError, PolicyError, SearchError
     from cb_pgm.intervention import Intervention, Observations, Pull
     from cb_pgm.policies.base import Policy
+    from cb_pgm.policies.causal_ucb import CausalUCB
     from cb_pgm.policies.cn_ucb import CNUCB
+    from cb_pgm.policies.kl_ucb import KLUCB
+    from cb_pgm.policies.learn_graph_ucb import LearnGraphThenUCB
+    from cb_pgm.policies.oracle import OracleUCB
+    from cb_pgm.policies.raps import RAPS
     from cb_pgm.policies.screening_ucb import ScreeningUCB
     from cb_pgm.policies.thompson import ThompsonSampling
     from cb_pgm.policies.ucb import UCB
@@ -29,11 +34,16 @@ _HOME = {
     "CausalBanditError": "errors",
     "CausalSystem": "system",
     "CausalSystemError": "errors",
+    "CausalUCB": "policies.causal_ucb",
     "Intervention": "intervention",
+    "KLUCB": "policies.kl_ucb",
+    "LearnGraphThenUCB": "policies.learn_graph_ucb",
     "Observations": "intervention",
+    "OracleUCB": "policies.oracle",
     "Policy": "policies.base",
     "PolicyError": "errors",
     "Pull": "intervention",
+    "RAPS": "policies.raps",
     "Run": "simulation",
     "ScreeningUCB": "policies.screening_ucb",
     "SearchError": "errors",
@@ -45,12 +55,17 @@ _SUBMODULES = ("instances", "search", "theory")
 
 __all__ = [
     "CNUCB",
+    "KLUCB",
+    "RAPS",
     "UCB",
     "CausalBanditError",
     "CausalSystem",
     "CausalSystemError",
+    "CausalUCB",
     "Intervention",
+    "LearnGraphThenUCB",
     "Observations",
+    "OracleUCB",
     "Policy",
     "PolicyError",
     "Pull",

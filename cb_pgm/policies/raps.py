@@ -1,0 +1,229 @@
+"""RAPS: find the reward's parents by interventions on variables drawn at random, without any graph.
+
+Source: Konobeev, Etesami & Kiyavash, "Causal bandits without graph learning" (2023). A variable drawn among
+the candidates is set to each of its states; that shows its descendants, and whether it is an ancestor of the
+reward. An ancestor leaves its descendants as candidates; any other takes itself and its descendants away.
+When none is left the last ancestor found is a parent. The search is repeated with the parents found held at
+each of their joint states, until it finds no further one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Generator, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.base import Requirements
+from cb_pgm.intervention import Intervention, Pull
+from cb_pgm.policies.base import States
+from cb_pgm.policies.exploration import ExploreThenUCB
+
+__all__ = ["RAPS", "Reply", "parent_search", "raps_batch_size"]
+
+
+class Reply(NamedTuple):
+    """What setting a variable shows: does the reward move, and which variables do (itself or not)?"""
+
+    is_ancestor: bool
+    descendants: Collection[str]
+
+
+def parent_search(candidates: Sequence[str], rng: np.random.Generator) -> Generator[str, Reply, str | None]:
+    """Yield the variable to set, be sent its `Reply`, and return a parent of the reward; None if none is.
+
+    Pure search, as in `cb_pgm.search`: it knows nothing of samples.
+    """
+    left = list(candidates)
+    deepest = None
+    while left:
+        variable = left[int(rng.integers(len(left)))]
+        reply = yield variable
+        if reply.is_ancestor:
+            deepest = variable
+        left = [
+            other for other in left if other != variable and (other in reply.descendants) == reply.is_ancestor
+        ]
+    return deepest
+
+
+def raps_batch_size(
+    n: int,
+    n_states: int,
+    reward_gap: float,
+    effect_gap: float,
+    failure_prob: float,
+    *,
+    noise_scale: float = 1.0,
+    max_parents: int | None = None,
+) -> float:
+    """Return B, RAPS' pulls of each arm in each context: a whole number, or infinity if a gap is 0.
+
+    Parameters
+    ----------
+    n, n_states
+        The number of variables and the largest number of states, n and K.
+    reward_gap, effect_gap, failure_prob, noise_scale
+        Δ, ε, δ and σ; the paper has σ = 1.
+    max_parents
+        The search stops at so many parents; None: only when no further one is found.
+
+    Notes
+    -----
+    ::
+
+        B = max{⌈32σ²/Δ² · log(8nK·C/δ)⌉, ⌈8/ε² · log(8n²K²·C/δ)⌉}
+
+    C counts the contexts over which the union bound runs: the joint states at which a set of parents may come
+    to be held. Any set of variables at any of its joint states makes C = (K+1)ⁿ, as printed, so B grows with
+    n. If the search stops at p parents, at most p − 1 are ever held, and C = Σ_{i<p} (n choose i)·Kⁱ.
+
+    Examples
+    --------
+    >>> raps_batch_size(20, 2, 0.3, 0.3, 0.05)
+    10929
+    >>> raps_batch_size(20, 2, 0.3, 0.3, 0.05, max_parents=1)
+    3117
+    """
+    if reward_gap <= 0 or effect_gap <= 0:
+        return math.inf
+    held = n if max_parents is None else min(max_parents - 1, n)
+    contexts = sum(math.comb(n, size) * n_states**size for size in range(held + 1))
+    log_contexts = math.log(contexts)  # of an integer of any size
+    arms = n * n_states
+    for_rewards = 32 * noise_scale**2 / reward_gap**2 * (math.log(8 * arms / failure_prob) + log_contexts)
+    for_effects = 8 / effect_gap**2 * (math.log(8 * arms**2 / failure_prob) + log_contexts)
+    return math.ceil(max(for_rewards, for_effects))
+
+
+class RAPS(ExploreThenUCB):
+    """Randomised parent search with B pulls an arm, then UCB on the joint states of the parents found.
+
+    Parameters
+    ----------
+    states, noise_scale, settable
+        As in `Policy`. Only what can be set is searched; a variable found may then stand for a parent that
+        can't be set, of which it is an ancestor.
+    reward_gap, effect_gap
+        The least Δ that any ancestor moves the reward, and ε that any variable moves a descendant, in every
+        context. Effects on descendants further down than children count too.
+    failure_prob
+        δ.
+    stop_at_one
+        End with the first parent found, B unchanged. The paper doesn't assume a single parent and pays for a
+        last search that finds no more.
+    max_parents
+        End when so many are found, and let B count only the contexts that can then come up
+        (`raps_batch_size`); None: no limit, and B as printed.
+
+    Attributes
+    ----------
+    batch
+        B. Astronomic for many variables or small gaps; it isn't cut down.
+
+    Raises
+    ------
+    PolicyError
+        If a gap is negative, δ is not inside (0, 1), `max_parents` is less than 1, or `stop_at_one` is asked
+        for while some state can't be set: then the reward may depend on several of the variables that can.
+
+    Notes
+    -----
+    A parent counts as named when the search that found it ends, before the next one begins.
+    """
+
+    name = "raps"
+
+    def __init__(
+        self,
+        states: States,
+        *,
+        reward_gap: float,
+        effect_gap: float,
+        failure_prob: float = 0.05,
+        noise_scale: float = 1.0,
+        stop_at_one: bool = False,
+        max_parents: int | None = None,
+        settable: States | None = None,
+    ) -> None:
+        super().__init__(states, noise_scale=noise_scale, settable=settable)
+        if max_parents is not None and max_parents < 1:
+            raise PolicyError(f"Expected max_parents of at least 1 but found {max_parents}")
+        for name, values in self.states.items():
+            if stop_at_one and self.settable.get(name) != values:
+                raise PolicyError(
+                    f"Expected every state settable with stop_at_one=True but {name!r} has one that isn't: "
+                    f"leave stop_at_one out"
+                )
+        self.requirements = Requirements(reward_gap, effect_gap, failure_prob, self.noise_scale)
+        self.stop_at_one = stop_at_one
+        self.max_parents = max_parents
+        self.batch = raps_batch_size(
+            len(self.states),
+            max(map(len, self.states.values())),
+            reward_gap,
+            effect_gap,
+            failure_prob,
+            noise_scale=self.noise_scale,
+            max_parents=max_parents,
+        )
+
+    def _explore(self, rng: np.random.Generator) -> Iterator[Pull]:
+        if math.isinf(self.batch):
+            which = "reward gap" if self.requirements.reward_gap <= 0 else "effect gap"
+            self._fallback = f"the {which} is 0, so no number of pulls is enough"
+            return
+        most = 1 if self.stop_at_one else self.max_parents or len(self.settable)
+        below: set[str] = set()  # descendants of the parents found, none of which is a parent
+        while len(self._found) < most:
+            candidates = [name for name in self.settable if name not in self._found and name not in below]
+            contexts = self._contexts()
+            for context in contexts:
+                yield from self._fill(context)
+            search = parent_search(candidates, rng)
+            reply, descendants = None, {}
+            while True:
+                try:
+                    variable = next(search) if reply is None else search.send(reply)
+                except StopIteration as end:
+                    parent = end.value
+                    break
+                for arm in self._arms_in(contexts, variable):
+                    yield from self._fill(arm)
+                reply = self._reply(contexts, variable)
+                descendants[variable] = reply.descendants
+            if parent is None:
+                return
+            self._found = (*self._found, parent)
+            below.update(descendants[parent])
+
+    def _contexts(self) -> list[Intervention]:
+        """Return do(parents found = z) for each of their joint states z; do() while there is none."""
+        choices = itertools.product(*(self.settable[name] for name in self._found))
+        return [Intervention(dict(zip(self._found, chosen, strict=True))) for chosen in choices]
+
+    def _arms_in(self, contexts: Sequence[Intervention], variable: str) -> Iterator[Intervention]:
+        for context in contexts:
+            for state in self.settable[variable]:
+                yield Intervention({variable: state, **context})
+
+    def _fill(self, arm: Intervention) -> Iterator[Pull]:
+        # Rows may come in fewer than asked, so go on until they are there.
+        while (missing := int(self.batch) - self._records[arm].rows) > 0:
+            yield Pull(arm, missing)
+
+    def _reply(self, contexts: Sequence[Intervention], variable: str) -> Reply:
+        """Compare each arm with its context: means by Δ/2, the shares of every variable's states by ε/2."""
+        needs = self.requirements
+        is_ancestor, moved = False, np.zeros(len(self.states), dtype=np.bool_)
+        for context in contexts:
+            base = self._records[context]
+            for state in self.settable[variable]:
+                record = self._records[Intervention({variable: state, **context})]
+                is_ancestor |= abs(record.mean - base.mean) > needs.reward_gap / 2
+                difference = np.abs(record.counts / record.rows - base.counts / base.rows)
+                moved |= difference.max(axis=1) > needs.effect_gap / 2
+        return Reply(is_ancestor, {name for name, moves in zip(self.states, moved, strict=True) if moves})
