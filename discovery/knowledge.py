@@ -1,0 +1,207 @@
+"""What a person knows of the graph beforehand: tiers, required and forbidden arrows, roots and sinks.
+
+As a TOML file, every key optional:
+
+    tiers = [["age", "sex"], ["dose"], ["pressure", "outcome"]]   # nothing causes what is in an earlier tier
+    required = [["dose", "outcome"]]                              # dose → outcome is there
+    forbidden = [["age", "sex"], ["sex", "age"]]                  # neither arrow: not adjacent
+    roots = ["age"]                                               # no arrow into it
+    sinks = ["outcome"]                                           # no arrow out of it
+
+All of it speaks of arrows, not of paths: a tier says nothing about variables that are in none.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+
+from discovery.errors import KnowledgeError
+
+__all__ = ["Knowledge", "read_knowledge"]
+
+Arrow = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Statements about arrows that hold whatever the data say.
+
+    Parameters
+    ----------
+    tiers
+        Groups of variables, causes before effects: no arrow leads from a later tier into an earlier one.
+    required
+        Arrows (tail, head) that are there.
+    forbidden
+        Arrows that are not; forbidding both ways means not adjacent.
+    roots, sinks
+        Variables without arrows into them, or out of them.
+
+    Raises
+    ------
+    KnowledgeError
+        If two statements contradict each other; the message names them.
+
+    Examples
+    --------
+    >>> known = Knowledge(tiers=[["A"], ["B", "C"]], roots=["C"])
+    >>> known.allows("A", "B"), known.allows("B", "A"), known.allows("B", "C")
+    (True, False, False)
+    >>> Knowledge(required=[("A", "B")], sinks=["A"])
+    Traceback (most recent call last):
+    discovery.errors.KnowledgeError: Expected knowledge without contradictions but found A → B required and
+    A a sink
+    """
+
+    tiers: tuple[tuple[str, ...], ...] = ()
+    required: tuple[Arrow, ...] = ()
+    forbidden: tuple[Arrow, ...] = ()
+    roots: tuple[str, ...] = ()
+    sinks: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        tiers: Iterable[Iterable[str]] = (),
+        required: Iterable[Sequence[str]] = (),
+        forbidden: Iterable[Sequence[str]] = (),
+        roots: Iterable[str] = (),
+        sinks: Iterable[str] = (),
+    ) -> None:
+        object.__setattr__(self, "tiers", tuple(tuple(dict.fromkeys(tier)) for tier in tiers))
+        object.__setattr__(self, "required", _arrows("required", required))
+        object.__setattr__(self, "forbidden", _arrows("forbidden", forbidden))
+        object.__setattr__(self, "roots", tuple(dict.fromkeys(roots)))
+        object.__setattr__(self, "sinks", tuple(dict.fromkeys(sinks)))
+        found = self._contradiction()
+        if found:
+            raise KnowledgeError(f"Expected knowledge without contradictions but found {found}")
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) for field in fields(self))
+
+    def allows(self, tail: str, head: str) -> bool:
+        """Return whether nothing forbids ``tail → head``; a required arrow forbids the reverse."""
+        return not self._against(tail, head) and (head, tail) not in self._sets["required"]
+
+    def may_be_adjacent(self, one: str, other: str) -> bool:
+        """Return whether one direction at least is allowed between the two."""
+        return self.allows(one, other) or self.allows(other, one)
+
+    def check_names(self, variables: Iterable[str]) -> None:
+        """Make sure that only these variables are spoken of.
+
+        Raises
+        ------
+        KnowledgeError
+            If another one is; the message suggests the nearest.
+        """
+        known = tuple(variables)
+        named = [
+            *(name for tier in self.tiers for name in tier),
+            *(name for arrow in (*self.required, *self.forbidden) for name in arrow),
+            *self.roots,
+            *self.sinks,
+        ]
+        for name in named:
+            if name not in known:
+                suggestion = _suggestion(name, known)
+                raise KnowledgeError(
+                    f"Expected knowledge of the table's variables but found {name!r}{suggestion}"
+                )
+
+    @cached_property
+    def _tier_of(self) -> dict[str, int]:
+        return {name: i for i, tier in enumerate(self.tiers) for name in tier}
+
+    @cached_property
+    def _sets(self) -> dict[str, frozenset[Any]]:
+        return {name: frozenset(getattr(self, name)) for name in ("required", "forbidden", "roots", "sinks")}
+
+    def _against(self, tail: str, head: str) -> str:
+        """Return in words what forbids ``tail → head``; empty if nothing does."""
+        if (tail, head) in self._sets["forbidden"]:
+            return f"{tail} → {head} forbidden"
+        if head in self._sets["roots"]:
+            return f"{head} a root"
+        if tail in self._sets["sinks"]:
+            return f"{tail} a sink"
+        if self._tier_of.get(head, len(self.tiers)) < self._tier_of.get(tail, -1):
+            return f"{tail} in a later tier than {head}"
+        return ""
+
+    def _contradiction(self) -> str:
+        for i, tier in enumerate(self.tiers):
+            for name in tier:
+                if self._tier_of[name] != i:
+                    return f"{name!r} in two tiers"
+        for tail, head in self.required:
+            against = self._against(tail, head)
+            if against:
+                return f"{tail} → {head} required and {against}"
+        try:
+            cycle = [tail for tail, _ in nx.find_cycle(nx.DiGraph(self.required))]
+        except nx.NetworkXNoCycle:
+            return ""
+        return f"a cycle of required arrows, {' → '.join([*cycle, cycle[0]])}"
+
+
+def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
+    """Read a TOML file with the keys `tiers`, `required`, `forbidden`, `roots` and `sinks`, each optional.
+
+    Raises
+    ------
+    KnowledgeError
+        If the file can't be read, isn't TOML, has another key or another shape, or contradicts itself.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        content = tomllib.loads(text)
+    except OSError as error:
+        raise KnowledgeError(f"Expected a knowledge file but found {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise KnowledgeError(f"Expected a knowledge file in TOML but found {path}: {error}") from error
+    try:
+        return Knowledge(**_checked_shapes(content))
+    except KnowledgeError as error:
+        raise KnowledgeError(f"{error} in {path}") from None
+
+
+def _checked_shapes(content: Mapping[str, Any]) -> dict[str, Any]:
+    keys = tuple(field.name for field in fields(Knowledge))
+    for key, value in content.items():
+        if key not in keys:
+            raise KnowledgeError(
+                f"Expected the keys {', '.join(keys)} but found {key!r}{_suggestion(key, keys)}"
+            )
+        lists = value if key not in ("roots", "sinks") else [value]
+        if not (isinstance(value, list) and all(_is_list_of_text(one) for one in lists)):
+            wanted = "a list of names" if key in ("roots", "sinks") else "a list of lists of names"
+            raise KnowledgeError(f"Expected {key!r} to be {wanted} but found {value!r}")
+    return dict(content)
+
+
+def _is_list_of_text(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _arrows(key: str, arrows: Iterable[Sequence[str]]) -> tuple[Arrow, ...]:
+    checked: dict[Arrow, None] = {}
+    for arrow in arrows:
+        if isinstance(arrow, str) or len(arrow) != 2 or arrow[0] == arrow[1]:
+            raise KnowledgeError(f"Expected {key!r} arrows between two variables but found {arrow!r}")
+        checked[arrow[0], arrow[1]] = None
+    return tuple(checked)
+
+
+def _suggestion(name: str, known: Sequence[str]) -> str:
+    nearest = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f": did you mean {nearest[0]!r}?" if nearest else ""
