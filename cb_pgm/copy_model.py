@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.discrete_model import DiscreteModel, Reward
 from cb_pgm.errors import CausalSystemError
+from cb_pgm.naming import standard_deviation
 from cb_pgm.system import CausalSystem
 
 __all__ = ["CopyOptions", "copying_system"]
@@ -99,9 +100,8 @@ def copying_system(
         tables=tuple(tables[len(above)] for above in named),
     )
     joint = sum(np.ix_(*[means / n_parents] * n_parents)) + np.zeros((n_states,) * n_parents)
-    spread = None if noise == "bernoulli" else float(noise)
     return CausalSystem.from_model(
-        model, Reward(tuple(sorted(int(number[v]) for v in chosen)), joint, spread)
+        model, Reward(tuple(sorted(int(number[v]) for v in chosen)), joint, standard_deviation(noise))
     )
 
 

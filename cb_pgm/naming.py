@@ -14,7 +14,14 @@ import numpy as np
 from cb_pgm.discrete_model import DiscreteModel, Reward
 from cb_pgm.errors import CausalSystemError
 
-__all__ = ["checked_settable", "codes_of", "nearest", "reward_from_means", "split_off_reward_node"]
+__all__ = [
+    "checked_settable",
+    "codes_of",
+    "nearest",
+    "reward_from_means",
+    "split_off_reward_node",
+    "standard_deviation",
+]
 
 
 def split_off_reward_node(model: DiscreteModel, text: str) -> tuple[DiscreteModel, Reward]:
@@ -70,35 +77,29 @@ def reward_from_means(
         raise CausalSystemError(f"Expected different reward variables but found one twice in {names}")
     table = np.full([len(model.states[name]) for name in names], np.nan)
     for key, mean in means.items():
-        states = (
-            (key,) if isinstance(key, str) or (len(names) == 1 and not isinstance(key, tuple)) else tuple(key)
-        )
-        if len(states) != len(names):
-            raise CausalSystemError(
-                f"Expected reward_means by states of {', '.join(names)} but found the key {key!r}"
-            )
-        for name, state in zip(names, states, strict=True):
-            if state not in model.states[name]:
-                raise CausalSystemError(
-                    f"Expected a state of {name!r} in reward_means but found {state!r}: "
-                    f"{nearest(state, model.states[name])}"
-                )
-        table[
-            tuple(model.codes[model.index[name]][state] for name, state in zip(names, states, strict=True))
-        ] = mean
+        table[_joint_state(model, names, key)] = mean
     if np.isnan(table).any():
         cell = np.argwhere(np.isnan(table))[0]
-        missing = ", ".join(
-            f"{name}={model.states[name][code]}" for name, code in zip(names, cell, strict=True)
-        )
+        missing = [f"{name}={model.states[name][code]}" for name, code in zip(names, cell, strict=True)]
         raise CausalSystemError(
-            f"Expected a mean for every state of the reward's parents but found none for {missing}"
+            f"Expected a mean for every state of the reward's parents but found none for {', '.join(missing)}"
         )
-    if isinstance(noise, str) and noise != "bernoulli":
-        raise CausalSystemError(f"Expected a number or 'bernoulli' as noise but found {noise!r}")
-    return _in_variable_order(
-        tuple(model.index[name] for name in names), table, None if isinstance(noise, str) else float(noise)
-    )
+    return _in_variable_order(tuple(model.index[name] for name in names), table, standard_deviation(noise))
+
+
+def standard_deviation(noise: float | str) -> float | None:
+    """Return the noise's standard deviation; None for "bernoulli".
+
+    Raises
+    ------
+    CausalSystemError
+        If the noise is another word.
+    """
+    if isinstance(noise, str):
+        if noise != "bernoulli":
+            raise CausalSystemError(f"Expected a number or 'bernoulli' as noise but found {noise!r}")
+        return None
+    return float(noise)
 
 
 def checked_settable(
@@ -182,6 +183,24 @@ def _node_and_state(model: DiscreteModel, text: str) -> tuple[str, str]:
     raise CausalSystemError(
         f"Expected a node of the network as the reward but found {node!r}: {nearest(node, model.variables)}"
     )
+
+
+def _joint_state(model: DiscreteModel, names: tuple[str, ...], key: Any) -> tuple[int, ...]:
+    """Return the codes of a key of reward_means: a tuple of states, or a single variable's state."""
+    states = key if isinstance(key, tuple) else (key,)
+    if len(states) != len(names):
+        raise CausalSystemError(
+            f"Expected reward_means by states of {', '.join(names)} but found the key {key!r}"
+        )
+    codes = []
+    for name, state in zip(names, map(str, states), strict=True):
+        if state not in model.states[name]:
+            raise CausalSystemError(
+                f"Expected a state of {name!r} in reward_means but found {state!r}: "
+                f"{nearest(state, model.states[name])}"
+            )
+        codes.append(model.codes[model.index[name]][state])
+    return tuple(codes)
 
 
 def _in_variable_order(parents: tuple[int, ...], means: np.ndarray, noise: float | None) -> Reward:

@@ -182,6 +182,7 @@ def test_means_that_would_leave_the_unit_interval_are_shifted() -> None:
         (lambda: instances.tree(5, reward_gap=-0.1), "at least 0"),
         (lambda: instances.tree(5, reward_means=[0.5, 0.5, 0.5], reward_gap=0.1), "up to 0,"),
         (lambda: instances.tree(5, reward_means=[0.1, 0.2]), "Expected 3 reward_means"),
+        (lambda: instances.tree(5, noise="gauss"), "'gauss'"),
         (lambda: instances.tree(5, n_parents=6), "n_parents from 1 to 5"),
         (lambda: instances.forest(5, n_components=6), "n_components from 1 to 5"),
         (lambda: instances.chordal(5, max_clique=1), "max_clique of at least 2"),

@@ -107,8 +107,11 @@ def test_a_bif_file_keeps_its_order_of_nodes_and_states() -> None:
 
 
 def test_states_that_are_not_text_become_text() -> None:
-    system = CausalSystem(coin([0, 1]), reward_variable="Coin", reward_means={"0": 0.0, "1": 1.0})
+    system = CausalSystem(coin([0, 1]), reward_variable="Coin", reward_means={0: 0.25, 1: 0.75})
     assert system.states == {"Coin": ("0", "1")}
+    assert system.mean_reward({"Coin": "1"}) == pytest.approx(0.75)
+    with pytest.raises(CausalSystemError, match="'1' twice"):
+        CausalSystem(coin([1, "1"]), reward_variable="Coin", reward_means={1: 0.25})
 
 
 def test_a_systems_network_gives_the_same_system() -> None:
