@@ -38,7 +38,7 @@ def parent_distributions(system: CausalSystem) -> dict[Intervention, NDArray[np.
     >>> from cb_pgm import instances
     >>> system = instances.tree(2, n_states=2, copy_probability=0.8, reward_depth=1, seed=0)
     >>> {str(arm): shares.round(3).tolist() for arm, shares in parent_distributions(system).items()}
-    {'do(X1 = 0)': [1.0, 0.0], 'do(X1 = 1)': [0.0, 1.0], 'do(X2 = 0)': [0.9, 0.1], 'do(X2 = 1)': [0.1, 0.9]}
+    {'do(X1 = 0)': [0.9, 0.1], 'do(X1 = 1)': [0.1, 0.9], 'do(X2 = 0)': [1.0, 0.0], 'do(X2 = 1)': [0.0, 1.0]}
     """
     from cb_pgm.discrete_model import Reward
     from cb_pgm.system import CausalSystem

@@ -106,7 +106,7 @@ class LearnGraphThenUCB(ExploreThenUCB):
 
     def _explore(self, rng: np.random.Generator) -> Iterator[Pull]:
         needs = replace(self.requirements, failure_prob=self.requirements.failure_prob / 2)
-        # The part of a question whose answer isn't looked at gets a gap of infinity: it costs next to nothing.
+        # The part of an answer that isn't looked at gets a gap of infinity: then it costs next to nothing.
         for_graph = self._new_evidence(replace(needs, reward_gap=np.inf))
         for_reward = self._new_evidence(replace(needs, effect_gap=np.inf))
         has_lines = bool(self.graph.undirected)

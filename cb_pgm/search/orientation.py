@@ -49,12 +49,9 @@ def orient(
 
     Examples
     --------
-    >>> import networkx as nx
-    >>> from cb_pgm.search import exact_answers
-    >>> chain = nx.DiGraph(["AB", "BC", "CD"])
-    >>> asking, answer = orient(EssentialGraph.from_dag(chain)), exact_answers(chain, ())
-    >>> asking.send(answer(next(asking)))
-    Query(variable='A', undecided=('B',), fixed={})
+    >>> chain = EssentialGraph("ABCD", directed=[], undirected=["AB", "BC", "CD"])
+    >>> next(orient(chain))
+    Query(variable='B', undecided=('A', 'C'), fixed={})
     """
     inquiry = Inquiry(graph)
     askable = frozenset(graph.nodes if settable is None else settable)
