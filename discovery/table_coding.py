@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,13 +71,11 @@ class CodedVariable:
     codes
         int16 [n_rows], indices into `states`.
     states
-        Their names: those that observational rows show, in order, then those that only interventional rows
-        do.
+        Their names: those that observational rows show, in order, then those that only others do.
     n_observed
         The number of the former.
     notes
-        What to tell of it: pairs of what was noticed or done, and where, so that variables can share a
-        warning.
+        What to tell of it: pairs of what was noticed or done, and where; variables share a warning.
     """
 
     codes: NDArray[np.int16]
@@ -122,7 +120,7 @@ def code_variable(
         )
     elif isinstance(column, TextColumn):
         codes, states = _ordered(column)
-        notes += _lookalikes(name, states)
+        notes += _lookalikes(name, sorted(filter(None, column.texts)))
     else:
         return None
     if settings.merge_rare is not None:
@@ -196,7 +194,7 @@ def _binned(
     return codes, states if known.all() else (*states, "missing")
 
 
-def _lookalikes(name: str, states: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _lookalikes(name: str, states: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Note states that may be meant as one, or as none; they are kept as they are."""
     by_number: dict[object, str] = {}
     for state in states:

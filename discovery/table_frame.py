@@ -21,8 +21,7 @@ _SOURCE = "the data frame"
 
 
 def read_frame(frame: pd.DataFrame, *, ignore: Collection[str] = ()) -> RawTable:
-    """Return a frame's columns; values become the text that ``str`` gives, what pandas calls missing is
-    missing.
+    """Return a frame's columns, values as the text that ``str`` gives; what pandas calls missing is missing.
 
     Parameters
     ----------
@@ -53,13 +52,9 @@ def read_frame(frame: pd.DataFrame, *, ignore: Collection[str] = ()) -> RawTable
 def _column(series: pd.Series, name: str) -> Column:
     import pandas as pd
 
-    try:
-        indices, values = pd.factorize(series)
-    except TypeError as error:
-        raise TableError(
-            f"Expected text or numbers in column {quoted(name)} of {_SOURCE} but found other things "
-            f"({error}): ignore it"
-        ) from None
+    if series.dtype == object:  # 1 and True are equal, but not as text
+        series = series.map(str).where(series.notna())
+    indices, values = pd.factorize(series)
     distinct: dict[str, int] = {}
     merged = [distinct.setdefault(str(value).strip(), len(distinct)) for value in values]
     place = np.array([*merged, distinct.setdefault("", len(distinct)) if (indices < 0).any() else -1])

@@ -98,7 +98,7 @@ def _taken_out(variables: dict[str, Column], name: str, role: str, raw: RawTable
         )
     if name not in variables:
         raise TableError(
-            f"Expected two columns but found {quoted(name)} for both reward and interventions: name another"
+            f"Expected two columns but found {quoted(name)} for reward and interventions: name another"
         )
     return variables.pop(name)
 
