@@ -76,7 +76,7 @@ def _worst_cases(
 ) -> dict[str, int]:
     """Return how many of the candidates in one component an answer about each leaves in the worst case.
 
-    Exact where no edge among the candidates is directed, and on trees; elsewhere a guide.
+    Exact on trees; elsewhere a guide, which is enough, as any choice leads to the right end.
     """
     inside = set(candidates)
     root = deepest if deepest in inside else None

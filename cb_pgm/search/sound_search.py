@@ -83,7 +83,9 @@ def _result(inquiry: Inquiry) -> SearchResult:
     if deepest is None:
         return inquiry.unnamed("no variable that can be set moved the reward" if left else NOTHING_MOVED)
     if not left:
-        return inquiry.unnamed(f"the answers contradict each other: {deepest} moved the reward", [deepest])
+        moved = [step.query.variable for step in inquiry.steps if step.probe.is_ancestor]
+        lowest = [one for one in moved if len(inquiry.known.descendants(one).intersection(moved)) == 1]
+        return inquiry.unnamed("the answers contradict each other: these moved the reward", lowest)
     if len(left) == 1:
         return inquiry.named(left[0])
     return inquiry.unnamed("the variables that can be set don't tell these apart")
