@@ -243,9 +243,8 @@ def _check_rows(n_rows: int, used: UsedRows, raw: RawTable) -> None:
 
 def _interventional(coded: CodedVariables, used: UsedRows, raw: RawTable) -> InterventionalRows:
     """Return the rows in which a variable was set that is still there."""
-    variables = tuple(coded.states)
-    place = [variables.index(name) if name in variables else -1 for name in raw.names]
-    targets = np.array([*place, -1], dtype=np.int16)[used.targets]
+    place = {name: index for index, name in enumerate(coded.states)}
+    targets = np.array([*(place.get(name, -1) for name in raw.names), -1], dtype=np.int16)[used.targets]
     rows = targets >= 0
     rewards = None if used.rewards is None else used.rewards[rows]
     return InterventionalRows(np.asfortranarray(coded.codes[rows]), coded.all_states, rewards, targets[rows])

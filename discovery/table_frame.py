@@ -37,10 +37,11 @@ def read_frame(frame: pd.DataFrame, *, ignore: Collection[str] = ()) -> RawTable
     """
     names = tuple(str(name).strip() for name in frame.columns)
     check_names(names, ignore, _SOURCE)
+    ignored = set(ignore)
     columns = {
         name: _column(frame.iloc[:, position], name)
         for position, name in enumerate(names)
-        if name not in set(ignore)
+        if name not in ignored
     }
     digest = sha256()
     for name, column in columns.items():

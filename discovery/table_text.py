@@ -155,8 +155,9 @@ def _read(
             f"Expected at least 2 columns, separated by {', '.join(_SEPARATORS.values())}, but found only "
             f"{quoted(names[0])} in {source}: name the separator if it is another"
         )
+    ignored = set(ignore)
     builders = {
-        name: ColumnBuilder(f"column {quoted(name)} of {source}") for name in names if name not in set(ignore)
+        name: ColumnBuilder(f"column {quoted(name)} of {source}") for name in names if name not in ignored
     }
     n_rows = 0
     while block := list(islice(rows, _BLOCK_ROWS)):
