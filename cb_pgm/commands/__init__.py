@@ -17,6 +17,8 @@ COMMANDS = {
     " regret and the best arm",
     "discover": "estimate the essential graph of a CSV and write it as JSON and as a picture",
     "compare": "say how an estimated graph differs from the true one",
+    "study": "play policies on many systems from a TOML file, resumable, on several processes or machines",
+    "plan": "say beforehand what each policy will pull and lose, and from when on it beats UCB",
 }
 
 

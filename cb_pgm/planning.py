@@ -1,0 +1,239 @@
+"""What each policy will cost on a problem, before the first real pull: budgets, bounds, and a simulation.
+
+A plan is made for a system: the true network, a model fitted to a table, or a random tree of the size and
+gaps that one expects. It puts the theorem's figures beside simulated ones, and says whether what a policy
+must pull to name the reward's cause fits the horizon and from which round on its regret stays below UCB's.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cb_pgm.policies.registry import PolicyContext, make_policy
+from cb_pgm.simulation import Run, simulate
+from cb_pgm.theory import batch_size, exploration_bound, regret_bound
+
+if TYPE_CHECKING:
+    from cb_pgm.system import CausalSystem
+    from discovery import EssentialGraph
+
+__all__ = ["Budget", "Forecast", "Plan", "make_plan"]
+
+#: Planned where none are asked for.
+DEFAULT_POLICIES = ("ucb", "cn-ucb-fixed", "cn-ucb", "screening")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The fixed budget at one pair of gaps: B pulls an arm, T1 in all; None where no number is enough.
+
+    Attributes
+    ----------
+    reward_gap, effect_gap
+        Δ and ε.
+    batch, exploration
+        B of Theorem 1, and the bound on all pulls until the reward variable is named (Lemma 1, Theorems 2,
+        3).
+    regret
+        The theorem's bound on regret at the horizon.
+    """
+
+    reward_gap: float
+    effect_gap: float
+    batch: int | None
+    exploration: int | None
+    regret: float | None
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What one policy did in simulation.
+
+    Attributes
+    ----------
+    policy
+        Its name.
+    named, right
+        Shares of the runs in which it named causes, and the right ones.
+    pulls_to_name
+        Median over the runs that named some; None where none did.
+    regret
+        Mean pseudo-regret at the horizon.
+    beats_ucb_from
+        The first recorded round from which its mean regret stays below UCB's; None: not within the horizon.
+    fits
+        Whether every run named causes within the horizon; None for policies that name none.
+    """
+
+    policy: str
+    named: float
+    right: float
+    pulls_to_name: int | None
+    regret: float
+    beats_ucb_from: int | None
+    fits: bool | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A problem's size, the budgets that theory asks for, forecasts, and advice in words.
+
+    Attributes
+    ----------
+    n, n_states, horizon, noise_scale, failure_prob, runs
+        n, K, T, σ, δ and the number of simulated runs.
+    printed, effective
+        Budgets at the gaps of Assumptions 2 and 3 as printed, and at the effective ones.
+    forecasts
+        One per policy, UCB always among them.
+    advice
+        One line each.
+    """
+
+    n: int
+    n_states: int
+    horizon: int
+    noise_scale: float
+    failure_prob: float
+    runs: int
+    printed: Budget
+    effective: Budget
+    forecasts: tuple[Forecast, ...]
+    advice: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return asdict(self)
+
+
+def make_plan(
+    system: CausalSystem,
+    *,
+    horizon: int,
+    policies: Sequence[str] = DEFAULT_POLICIES,
+    failure_prob: float = 0.05,
+    runs: int = 5,
+    seed: int = 0,
+    progress: Callable[[int], object] | None = None,
+) -> Plan:
+    """Plan for `system`.
+
+    Parameters
+    ----------
+    system
+        What is expected: its graph, exact marginals and effective gaps are given to the policies.
+    horizon, policies, failure_prob, runs, seed
+        As in `Pipeline`.
+    progress
+        Told of rounds as they are simulated.
+    """
+    graph = system.essential_graph()
+    effective = system.effective_gaps(graph)
+    context = PolicyContext(
+        states=system.states,
+        settable=system.settable,
+        noise_scale=system.noise_scale,
+        failure_prob=failure_prob,
+        graph=graph,
+        marginals=system.marginals(),
+        reward_gap=effective[0],
+        effect_gap=effective[1],
+        max_parents=max(1, len(system.reward_parents)),
+    )
+    played: dict[str, list[Run]] = {}
+    for name in dict.fromkeys(("ucb", *policies)):
+        policy = make_policy(name, context)
+        for run in range(runs):
+            draws = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(name.encode()), run))
+            outcome = simulate(policy, system, horizon, draws, progress=progress)
+            played.setdefault(name, []).append(outcome)
+    forecasts = tuple(_forecast(name, played[name], played["ucb"], system) for name in played)
+    gaps = (system.reward_gap(), system.effect_gap())
+    plan = Plan(
+        n=len(system.states),
+        n_states=max(map(len, system.states.values())),
+        horizon=horizon,
+        noise_scale=system.noise_scale,
+        failure_prob=failure_prob,
+        runs=runs,
+        printed=_budget(graph, gaps, context, horizon),
+        effective=_budget(graph, effective, context, horizon),
+        forecasts=forecasts,
+        advice=(),
+    )
+    return replace(plan, advice=_advice(plan, len(system.reward_parents)))
+
+
+def _budget(graph: EssentialGraph, gaps: tuple[float, float], context: PolicyContext, horizon: int) -> Budget:
+    n_states = max(map(len, context.states.values()))
+    batch = batch_size(
+        len(context.states), n_states, *gaps, context.failure_prob, noise_scale=context.noise_scale
+    )
+    if math.isinf(batch):
+        return Budget(*gaps, None, None, None)
+    kind: Any = "general"
+    if all(_is_tree(graph, component) for component in graph.chain_components()):
+        kind = "tree" if len(graph.chain_components()) == 1 else "forest"
+    exploration = math.ceil(exploration_bound(graph, n_states, batch, kind))
+    return Budget(*gaps, int(batch), exploration, regret_bound(graph, n_states, batch, horizon, kind))
+
+
+def _is_tree(graph: EssentialGraph, component: Sequence[str]) -> bool:
+    return sum(len(graph.neighbours(node)) for node in component) == 2 * (len(component) - 1)
+
+
+def _forecast(name: str, runs: Sequence[Run], of_ucb: Sequence[Run], system: CausalSystem) -> Forecast:
+    parents = set(system.reward_parents)
+    naming = [run for run in runs if run.interventions_to_find is not None]
+    pulls = [run.interventions_to_find for run in naming if run.interventions_to_find is not None]
+    names_any = name not in ("ucb", "thompson", "kl-ucb")
+    return Forecast(
+        policy=name,
+        named=len(naming) / len(runs),
+        right=sum(set(run.reward_variables) == parents for run in naming) / len(runs),
+        pulls_to_name=int(statistics.median(pulls)) if pulls else None,
+        regret=statistics.fmean(run.regret for run in runs),
+        beats_ucb_from=None if name == "ucb" else _crossing(runs, of_ucb),
+        fits=len(naming) == len(runs) if names_any else None,
+    )
+
+
+def _crossing(runs: Sequence[Run], of_ucb: Sequence[Run]) -> int | None:
+    """Return the first recorded round from which the mean regret stays below UCB's to the end."""
+    mean = np.mean([run.regrets for run in runs], axis=0)
+    ucb = np.mean([run.regrets for run in of_ucb], axis=0)
+    not_below = np.flatnonzero(mean >= ucb)
+    first = 0 if len(not_below) == 0 else int(not_below[-1]) + 1
+    return int(runs[0].rounds[first]) if first < len(mean) else None
+
+
+def _advice(plan: Plan, parents: int) -> tuple[str, ...]:
+    said = []
+    if parents > 1:
+        said.append(
+            f"the reward has {parents} causes: CN-UCB's assumption of a single one fails, and searches look "
+            f"for all of them"
+        )
+    of = {forecast.policy: forecast for forecast in plan.forecasts}
+    for name in ("cn-ucb-fixed", "cn-ucb"):
+        if name not in of:
+            continue
+        forecast = of[name]
+        if plan.effective.batch is None:
+            said.append(f"{name} is the wrong tool: a gap is 0, so that no number of pulls is enough")
+        elif not forecast.fits:
+            said.append(
+                f"{name} is the wrong tool at {plan.horizon:,} rounds: its search doesn't end in time"
+            )
+        elif forecast.beats_ucb_from is None:
+            said.append(f"{name} is the wrong tool at {plan.horizon:,} rounds: UCB loses less")
+    best = min(plan.forecasts, key=lambda forecast: forecast.regret)
+    said.append(f"least regret at {plan.horizon:,} rounds: {best.policy}, {best.regret:,.0f} on average")
+    return tuple(said)

@@ -1,0 +1,187 @@
+"""What comes of one cell of a study, from that cell and the study's seed alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from cb_pgm import instances
+from cb_pgm.policies.base import Policy
+from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
+from cb_pgm.simulation import simulate
+from cb_pgm.study.config import Cell, StudyError
+from cb_pgm.system import CausalSystem
+from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
+
+__all__ = ["CellResult", "play_cell"]
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """A finished cell: a flat row for tables and its regret curve, or the error that stopped it.
+
+    Attributes
+    ----------
+    key
+        `Cell.key`.
+    row
+        Column → value, the same for equal cells whenever and wherever they are played.
+    curve
+        (round, regret) pairs, log-spaced.
+    error
+        None, or what went wrong, in one line.
+    seconds
+        How long it took.
+    """
+
+    key: str
+    row: dict[str, Any]
+    curve: list[tuple[int, float]]
+    error: str | None
+    seconds: float
+
+
+def play_cell(cell: Cell, seed: int) -> CellResult:
+    """Play one cell; an error in it is a result too, so that the other cells go on."""
+    started = time.perf_counter()
+    _one_thread()
+    row: dict[str, Any] = _described(cell)
+    curve: list[tuple[int, float]] = []
+    error = None
+    try:
+        outcome, curve = _outcome(cell, seed)
+        row |= outcome
+    except Exception as problem:  # a user's own policy may raise anything, and the study must go on
+        error = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+    return CellResult(cell.key, row, curve, error, time.perf_counter() - started)
+
+
+def _described(cell: Cell) -> dict[str, Any]:
+    graph = cell.graph
+    return {
+        "system": cell.system.label,
+        "graph": "none" if graph is None else graph.label,
+        "method": None if graph is None else graph.get("method"),
+        "rows": None if graph is None else graph.get("rows"),
+        "policy": cell.policy.label,
+        "horizon": cell.horizon,
+        "run": cell.run,
+    }
+
+
+def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, float]]]:
+    system = _system(cell.system.settings, cell.run, seed)
+    oracle = system.essential_graph()
+    graph, marginals = oracle, system.marginals()
+    if cell.graph is not None and cell.graph["source"] == "estimated":
+        graph, marginals = _estimated(cell.system.settings, cell.graph.settings, cell.run, seed)
+    reward_gap, effect_gap = system.effective_gaps(oracle)
+    context = PolicyContext(
+        states=system.states,
+        settable=system.settable,
+        noise_scale=system.noise_scale,
+        failure_prob=cell.failure_prob,
+        graph=graph,
+        marginals=marginals,
+        reward_gap=reward_gap,
+        effect_gap=effect_gap,
+        max_parents=cell.policy.get("max_parents", max(1, len(system.reward_parents))),
+    )
+    policy = _policy(cell.policy["name"], context)
+    run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key))
+    named = run.reward_variables
+    row: dict[str, Any] = {
+        "n": len(system.states),
+        "n_states": max(map(len, system.states.values())),
+        "reward_gap": reward_gap,
+        "effect_gap": effect_gap,
+        "noise_scale": system.noise_scale,
+        "shd": compare(graph, oracle)["shd"] if cell.graph is not None else None,
+        "regret": float(run.regret),
+        "reward_variables": " ".join(named),
+        "correct": set(named) == set(system.reward_parents) if named else None,
+        "interventions_to_find": run.interventions_to_find,
+        "fallback": run.fallback,
+    }
+    return row, list(zip(run.rounds.tolist(), run.regrets.tolist(), strict=True))
+
+
+def _policy(name: str, context: PolicyContext) -> Policy:
+    if name in POLICIES:
+        return make_policy(name, context)
+    module, _, attribute = name.partition(":")
+    try:
+        made = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise StudyError(f"Expected a policy at {name!r} but found {error}") from None
+    if isinstance(made, type) and issubclass(made, Policy):
+        return made(context.states, noise_scale=context.noise_scale, settable=context.settable)
+    policy: Policy = made(context)
+    return policy
+
+
+@lru_cache(maxsize=8)
+def _system(settings: tuple[tuple[str, Any], ...], run: int, seed: int) -> CausalSystem:
+    """Return the system of a part; an instance is the same for all policies of a run, a network for all."""
+    wanted = dict(settings)
+    if "network" in wanted:
+        return _network(wanted["network"], wanted["reward"])
+    name = wanted.pop("instance")
+    if "instance_number" in wanted:
+        wanted["instance"] = wanted.pop("instance_number")
+    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([settings, run])))
+    system: CausalSystem = getattr(instances, name)(**wanted, seed=rng)
+    return system
+
+
+@lru_cache(maxsize=8)
+def _network(path: str, reward: str) -> CausalSystem:
+    return CausalSystem.from_bif(path, reward=reward)
+
+
+@lru_cache(maxsize=8)
+def _estimated(
+    system_settings: tuple[tuple[str, Any], ...],
+    graph_settings: tuple[tuple[str, Any], ...],
+    run: int,
+    seed: int,
+) -> tuple[EssentialGraph, Marginals]:
+    """Estimate the graph from rows drawn from the system: the same rows for every method and policy."""
+    system, settings = _system(system_settings, run, seed), dict(graph_settings)
+    draws = _draws(seed, "table", json.dumps([system_settings, settings["rows"], run]))
+    seen = system.sample({}, settings["rows"], np.random.default_rng(draws))
+    varied = [i for i in range(len(system.states)) if len(np.unique(seen.codes[:, i])) > 1]
+    names = list(system.states)
+    table = DiscreteTable(
+        np.asfortranarray(seen.codes[:, varied]),
+        {names[i]: system.states[names[i]] for i in varied},
+        seen.rewards,
+    )
+    found = estimate(table, method=settings["method"]).graph
+    graph = EssentialGraph(names, found.directed, found.undirected)
+    shares = {
+        name: np.bincount(seen.codes[:, i], minlength=len(system.states[name])) / settings["rows"]
+        for i, name in enumerate(names)
+    }
+    return graph, Marginals(shares, rows=settings["rows"], reward_mean=float(seen.rewards.mean()))
+
+
+def _draws(seed: int, purpose: str, identity: str) -> np.random.SeedSequence:
+    """Return a seed that depends on the study's seed, what it is for, and whose it is: nothing else."""
+    digest = hashlib.sha256(f"{purpose} {identity}".encode()).digest()
+    return np.random.SeedSequence(seed, spawn_key=tuple(np.frombuffer(digest, dtype=np.uint32).tolist()))
+
+
+@lru_cache(maxsize=1)
+def _one_thread() -> None:
+    """Keep this process's BLAS to one thread: the study itself runs cells side by side."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(limits=1)
