@@ -15,9 +15,6 @@ from numpy.typing import NDArray
 
 __all__ = ["Contingency"]
 
-#: Row indices of conditioning sets are kept up to this many bytes in all.
-_CACHE_BYTES = 64_000_000
-
 
 class Contingency:
     """Coded rows, ready to be counted.
@@ -28,6 +25,8 @@ class Contingency:
         int [N, n]: each variable's state in each row, from 0.
     cardinalities
         The number of states of each of the n variables.
+    memory
+        Strata are remembered up to this many bytes.
 
     Attributes
     ----------
@@ -38,12 +37,14 @@ class Contingency:
         int64 [m]: how often each of them occurs; they add up to `n_rows` = N.
     """
 
-    def __init__(self, codes: NDArray[np.integer], cardinalities: Sequence[int]) -> None:
-        self.n_rows, self.n_variables = codes.shape
+    def __init__(
+        self, codes: NDArray[np.integer], cardinalities: Sequence[int], *, memory: int = 64_000_000
+    ) -> None:
+        self.n_rows, self.n_variables = int(codes.shape[0]), int(codes.shape[1])
         self.cardinalities = tuple(int(cardinality) for cardinality in cardinalities)
         self.columns, self.weights = _distinct_rows(codes, self.cardinalities)
         self._indices: dict[tuple[int, ...], tuple[NDArray[np.int32], int]] = {}
-        self._kept = max(16, _CACHE_BYTES // (4 * max(1, len(self.weights))))
+        self._kept = max(2, memory // (4 * len(self.weights) + 1))
 
     def strata(self, given: tuple[int, ...]) -> tuple[NDArray[np.int32], int]:
         """Return for each row the index of the joint state of `given`, int32 [m], and the number of indices.

@@ -9,13 +9,15 @@ never makes a v-structure by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
 
 import networkx as nx
 
 from discovery.errors import GraphError
 from discovery.essential_graph import EssentialGraph
 from discovery.knowledge import Arrow, Knowledge
+from discovery.repairs import Change
 
 __all__ = ["informed_graph"]
 
@@ -24,8 +26,8 @@ Weight = Callable[[str, str], float]
 
 def informed_graph(
     estimate: EssentialGraph, knowledge: Knowledge, weight: Weight | None = None
-) -> EssentialGraph:
-    """Return the graph nearest to `estimate`, as found by the rule above, that keeps `knowledge` exactly.
+) -> tuple[EssentialGraph, list[Change]]:
+    """Return a graph near `estimate`, by the rule above, that keeps `knowledge` exactly; and the changes.
 
     Parameters
     ----------
@@ -43,10 +45,14 @@ def informed_graph(
     Examples
     --------
     >>> chain = EssentialGraph("ABC", [], [("A", "B"), ("B", "C")])
-    >>> informed_graph(chain, Knowledge(roots=["B"])).background
-    (('B', 'A'), ('B', 'C'))
-    >>> informed_graph(chain, Knowledge(sinks=["B"])).directed
+    >>> graph, changes = informed_graph(chain, Knowledge(roots=["B"]))
+    >>> graph.background, changes
+    ((('B', 'A'), ('B', 'C')), [])
+    >>> graph, changes = informed_graph(chain, Knowledge(sinks=["B"]))
+    >>> graph.directed
     (('A', 'B'), ('C', 'B'))
+    >>> print(changes[0])
+    directed A → B, before A — B: no other direction is allowed
     """
     position = {node: i for i, node in enumerate(estimate.nodes)}
     strength = weight or (lambda one, other: 0.0)
@@ -62,13 +68,14 @@ def informed_graph(
         known.remove((one, other))
     if set(joined) == set(_pairs(estimate)):
         try:
-            return EssentialGraph(estimate.nodes, estimate.directed, estimate.undirected, known)
+            return EssentialGraph(estimate.nodes, estimate.directed, estimate.undirected, known), []
         except GraphError:
             pass  # no DAG of the class has the known arrows
     kept = sorted(set(estimate.directed).intersection(joined), key=weakest_first, reverse=True)
     dag = _ordered(estimate.nodes, joined, _acyclic(estimate.nodes, known, kept))
     found = EssentialGraph.from_dag(dag)
-    return EssentialGraph(found.nodes, found.directed, found.undirected, known)
+    informed = EssentialGraph(found.nodes, found.directed, found.undirected, known)
+    return informed, list(_changes(estimate, informed, knowledge))
 
 
 def _pairs(graph: EssentialGraph) -> list[Arrow]:
@@ -139,3 +146,47 @@ def _new_v_structures(sink: str, adjacent: dict[str, dict[str, None]], arrows: n
         for i, one in enumerate(around)
         for other in around[:i]
     )
+
+
+def _changes(before: EssentialGraph, after: EssentialGraph, knowledge: Knowledge) -> Iterator[Change]:
+    position = {node: i for i, node in enumerate(before.nodes)}
+    old_marks, new_marks = _marks(before, position), _marks(after, position)
+    pairs = sorted({**old_marks, **new_marks}, key=lambda pair: (position[pair[0]], position[pair[1]]))
+    for edge in pairs:
+        old, new = old_marks.get(edge, ""), new_marks.get(edge, "")
+        if old == new:
+            continue
+        if "←" in (new, old) and new != "→":
+            edge, old, new = edge[::-1], _TURNED[old], _TURNED[new]
+        kind = _KINDS.get((bool(old), new)) or ("direct" if old == "—" else "reverse")
+        yield Change(kind, edge, _reason(kind, edge, knowledge), old, new)
+
+
+_TURNED = {"→": "←", "←": "→", "—": "—", "": ""}
+_KINDS: dict[tuple[bool, str], Literal["add", "remove", "undirect"]] = {
+    (False, "→"): "add",
+    (False, "—"): "add",
+    (True, ""): "remove",
+    (True, "—"): "undirect",
+}
+
+
+def _reason(kind: str, edge: Arrow, knowledge: Knowledge) -> str:
+    one, other = edge
+    if kind == "remove":
+        forbidden = not knowledge.may_be_adjacent(one, other)
+        return "neither direction is allowed" if forbidden else "known directions would close a cycle with it"
+    if kind == "add":
+        return "it is required"
+    if kind in ("direct", "reverse") and not knowledge.allows(other, one):
+        return "no other direction is allowed"
+    return "it follows from the other changes"
+
+
+def _marks(graph: EssentialGraph, position: dict[str, int]) -> dict[Arrow, str]:
+    """Return each edge's mark as read from the end that is first in node order."""
+    marks: dict[Arrow, str] = dict.fromkeys(graph.undirected, "—")
+    for tail, head in graph.directed:
+        forwards = position[tail] < position[head]
+        marks[(tail, head) if forwards else (head, tail)] = "→" if forwards else "←"
+    return marks
