@@ -50,9 +50,9 @@ def compare(estimated: EssentialGraph, truth: EssentialGraph) -> Comparison:
     Background knowledge is no part of the class and isn't compared.
 
     References
-    ---------- .. [1] Tsamardinos, Brown & Aliferis (2006), The max-min hill-climbing Bayesian network
-    structure learning algorithm,
-       Machine Learning 65.
+    ----------
+    .. [1] Tsamardinos, Brown & Aliferis (2006), The max-min hill-climbing Bayesian network structure learning
+       algorithm, Machine Learning 65.
 
     Examples
     --------

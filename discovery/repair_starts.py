@@ -7,8 +7,7 @@ mended in one of three ways.
 
 References
 ----------
-.. [1] Dor & Tarsi (1992), A simple algorithm to construct a consistent extension of a partially oriented
-graph,
+.. [1] Dor & Tarsi (1992), A simple algorithm to construct a consistent extension of a partially oriented graph,
    UCLA Cognitive Systems Laboratory R-185.
 """
 

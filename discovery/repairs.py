@@ -92,7 +92,8 @@ def repair(
         If a node is listed twice, an edge isn't a pair of two different nodes, or evidence isn't finite.
 
     Notes
-    ----- A valid graph comes back as it is. The same input always gives the same result. Seconds at 100
+    -----
+    A valid graph comes back as it is. The same input always gives the same result. Seconds at 100
     nodes, dense ones too.
 
     Examples
