@@ -1,12 +1,14 @@
 """Sampling and exact means beside their rivals, in the same run: `rows()` gives one dict per comparison.
 
-Each comparison times both sides in turn, several times over, and keeps the median ratio and its range.
-Compiling is not counted: it is done once per machine. Run by scripts/bench; alone it prints its rows as JSON.
+Each comparison takes the CPU time of both sides in turn, several times over, and keeps the median ratio and
+its range; a quick side is called often enough to fill a tenth of a second. The first call of each, which
+compiles and imports, isn't counted. Run by scripts/bench; alone it prints its rows as JSON.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import sys
 import time
@@ -24,6 +26,8 @@ NETWORKS = {"asia": "xray=yes", "sachs": "Akt=LOW", "alarm": "CVP=NORMAL"}
 SET = {"sachs": {"Mek": "LOW"}, "alarm": {"CATECHOL": "HIGH"}}
 
 Row = dict[str, Any]
+
+_FILL = 0.1  # seconds that a quick side is run for
 
 
 def rows(repeats: int = 5) -> Iterator[Row]:
@@ -49,25 +53,19 @@ def _beside_pgmpy(
 ) -> Row:
     network = system.network()
     rng = np.random.default_rng(0)
-    calls = 1000 if size == 1 else 1
-
-    def ours() -> None:
-        for _ in range(calls):
-            system.sample(do, size, rng)
-
-    def theirs() -> None:
-        network.simulate(size, do=do or None, seed=0, show_progress=False)
-
-    what = f"sample {size:,} of {name}" + "".join(
-        f", do({variable} = {state})" for variable, state in do.items()
+    times = _times(
+        lambda: system.sample(do, size, rng),
+        lambda: network.simulate(size, do=do or None, seed=0, show_progress=False),
+        repeats,
     )
-    return _row(what, "pgmpy simulate", _times(ours, theirs, repeats, calls), at_least=goal)
+    setting = "".join(f", do({variable} = {state})" for variable, state in do.items())
+    return _row(f"sample {size:,} of {name}{setting}", "pgmpy simulate", times, at_least=goal)
 
 
 def _beside_uniforms(name: str, system: CausalSystem, repeats: int) -> Row:
     rng = np.random.default_rng(0)
     uniforms = np.empty((100_000, len(system.states)))
-    times = _times(lambda: system.sample({}, 100_000, rng), lambda: rng.random(out=uniforms), 3 * repeats)
+    times = _times(lambda: system.sample({}, 100_000, rng), lambda: rng.random(out=uniforms), repeats)
     return _row(f"sample 100,000 of {name}", "rng.random of as many float64", times, at_most=3)
 
 
@@ -106,7 +104,7 @@ def _arm_means_of_a_tree(repeats: int) -> Row:
     def ours() -> None:
         CausalSystem.from_model(system.model, system.reward).arm_means()
 
-    seconds = statistics.median(_seconds(ours) for _ in range(repeats))
+    seconds = statistics.median(_seconds(ours, 1) for _ in range(repeats))
     return {
         "what": "all 3,000 arm means of a chain of 1,000 variables",
         "against": "one second",
@@ -135,17 +133,20 @@ def _memory() -> Row:
 
 
 def _times(
-    ours: Callable[[], object], theirs: Callable[[], object], repeats: int, calls: int = 1
+    ours: Callable[[], object], theirs: Callable[[], object], repeats: int
 ) -> list[tuple[float, float]]:
-    """Time both sides in turn, after one run of each that isn't counted; seconds per call."""
+    """Time both sides in turn, in seconds per call."""
     ours(), theirs()
-    return [(_seconds(ours) / calls, _seconds(theirs)) for _ in range(repeats)]
+    calls = [max(1, math.ceil(_FILL / _seconds(side, 3))) for side in (ours, theirs)]
+    return [(_seconds(ours, calls[0]), _seconds(theirs, calls[1])) for _ in range(repeats)]
 
 
-def _seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
+def _seconds(run: Callable[[], object], calls: int) -> float:
+    """CPU seconds per call: other programs on the machine don't count."""
+    start = time.process_time()
+    for _ in range(calls):
+        run()
+    return (time.process_time() - start) / calls
 
 
 def _row(
