@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from discovery.chain_graphs import Ends, chain_components, cycle_along_arrows, downstream_first, ends_of
 from discovery.chordality import chordless_cycle, onwards
@@ -118,23 +118,23 @@ def check_essential(nodes: tuple[str, ...], parents: Ends, children: Ends, neigh
 
 def check_background(
     nodes: tuple[str, ...],
-    directed: Iterable[Arrow],
-    undirected: Iterable[Arrow],
-    background: Iterable[Arrow],
+    directed: Sequence[Arrow],
+    undirected: Sequence[Arrow],
+    background: Sequence[Arrow],
 ) -> None:
     """Raise `GraphError` unless some DAG of the class has all arrows of `background`."""
     known = meek_closure(nodes, directed, undirected)
-    for i, (tail, head) in enumerate(background):
+    for tail, head in background:
         if not known.adjacent(tail, head):
             raise GraphError(
                 f"Expected background over lines but found {tail} → {head}, not adjacent: leave it out"
             )
         known.orient(tail, head)
         if known.contradictions:
-            others = " and the background before it" if i else ""
+            source = "has" if (head, tail) in directed else "and the other background leave only"
             raise GraphError(
-                f"Expected background that fits the graph but found {tail} → {head} where the graph{others} "
-                f"leave only {head} → {tail}: leave one of them out"
+                f"Expected background that fits the graph but found {tail} → {head} where the graph {source} "
+                f"{head} → {tail}: leave one of them out"
             )
 
 
