@@ -93,7 +93,9 @@ def copying_system(
     named: list[tuple[int, ...]] = [()] * len(parents)
     for position, above in enumerate(parents):
         named[number[position]] = tuple(sorted(int(number[other]) for other in above))
-    tables = {n_above: _table(n_states, n_above, copying) for n_above in {len(above) for above in parents}}
+    tables = {
+        n_above: _table(n_states, n_above, copying) for n_above in sorted({len(above) for above in parents})
+    }
     model = DiscreteModel(
         states=dict.fromkeys((f"X{v + 1}" for v in range(len(parents))), tuple(map(str, range(n_states)))),
         parents=tuple(named),
