@@ -47,6 +47,7 @@ def waiting(doing: str) -> Iterator[None]:
         if done.wait(1):
             return
         with tqdm(bar_format="{desc} {elapsed}", desc=doing, leave=False, file=sys.stderr) as line:
+            line.start_t -= 1
             while not done.wait(0.5):
                 line.refresh()
 

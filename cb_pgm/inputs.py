@@ -18,6 +18,7 @@ from cb_pgm.errors import CausalBanditError, CausalSystemError
 from cb_pgm.system import CausalSystem
 from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
 from discovery.graph_json import parse_graph
+from discovery.knowledge import read_knowledge
 
 if TYPE_CHECKING:
     from cb_pgm.policies.base import States
@@ -41,18 +42,35 @@ _REMARKS = ("method", "repairs", "seconds", "data", "warnings")
 
 @dataclass(frozen=True)
 class UsedGraph:
-    """A graph, where it comes from, and what had to be changed for it to be a valid essential graph."""
+    """A graph, where it comes from, what had to be changed in it to make it valid, and what to know of it."""
 
     graph: EssentialGraph
     method: str
     repairs: tuple[str, ...] = ()
     seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
 
 
-def estimated_graph(table: DiscreteTable, method: str) -> UsedGraph:
-    """Estimate the graph of a table."""
-    found = estimate(table, method=method)
-    return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds)
+def estimated_graph(
+    table: DiscreteTable,
+    method: str,
+    *,
+    knowledge: str | Path | None = None,
+    alpha: float = 0.01,
+    uc_rule: int = 2,
+    equivalent_sample_size: float = 1.0,
+) -> UsedGraph:
+    """Estimate the graph of a table as `discovery.estimate` does, with knowledge from a TOML file."""
+    known = None if knowledge is None else read_knowledge(knowledge)
+    found = estimate(
+        table,
+        method,
+        alpha=alpha,
+        uc_rule=uc_rule,
+        equivalent_sample_size=equivalent_sample_size,
+        knowledge=known,
+    )
+    return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds, found.warnings)
 
 
 def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGraph:

@@ -48,8 +48,8 @@ class Pipeline:
         A network in BIF to play against and score with; None: a *rehearsal*, on a model fitted to the table.
     graph
         A graph in JSON or BIF to use instead of an estimate.
-    method
-        How the graph is estimated: "ges", "pc" or "chow-liu".
+    method, knowledge, alpha, uc_rule, equivalent_sample_size
+        How the graph is estimated, as in `discovery.estimate`; `knowledge` is a TOML file of what is known.
     policies
         Names out of `cb_pgm.policies.registry.POLICIES`. Those that work on a graph play on the estimated one
         and, with a truth, also on the true one (the oracle), there with exact marginals.
@@ -76,6 +76,10 @@ class Pipeline:
     truth: str | Path | None = None
     graph: str | Path | None = None
     method: Literal["ges", "pc", "chow-liu"] = "ges"
+    knowledge: str | Path | None = None
+    alpha: float = 0.01
+    uc_rule: int = 2
+    equivalent_sample_size: float = 1.0
     policies: Sequence[str] = ("cn-ucb", "ucb")
     horizon: int = 100_000
     runs: int = 1
@@ -113,11 +117,12 @@ class Pipeline:
         """
         self._check()
         table = self._table()
-        used = self._graph(table)
         rewards = rewards_of(table)
+        truth = self._truth(table)
+        used = self._graph(table)
         turn = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
         upright = table if turn is None else replace(table, rewards=turn - rewards)
-        system, warnings = self._system(upright, used.graph)
+        system, warnings = truth or self._fitted(upright, used.graph)
         used = replace(used, graph=inputs.widened(used.graph, system.states))
         noise_scale, about_noise = self._noise_scale(rewards, system)
         context = self._context(system, noise_scale)
@@ -132,7 +137,13 @@ class Pipeline:
             context=context,
             turn=turn,
             entries=entries,
-            warnings=(*table.warnings, *warnings, *about_noise, *budget_warnings(entries, self.horizon)),
+            warnings=(
+                *table.warnings,
+                *used.warnings,
+                *warnings,
+                *about_noise,
+                *budget_warnings(entries, self.horizon),
+            ),
         )
 
     # -- the steps of `prepare` --------------------------------------------------------------------------
@@ -160,19 +171,23 @@ class Pipeline:
         )
 
     def _graph(self, table: DiscreteTable) -> inputs.UsedGraph:
-        if self.graph is None:
-            return inputs.estimated_graph(table, self.method)
-        return inputs.read_graph(Path(self.graph), table.variables)
+        if self.graph is not None:
+            return inputs.read_graph(self.graph, table.variables)
+        return inputs.estimated_graph(
+            table,
+            self.method,
+            knowledge=self.knowledge,
+            alpha=self.alpha,
+            uc_rule=self.uc_rule,
+            equivalent_sample_size=self.equivalent_sample_size,
+        )
 
-    def _system(self, table: DiscreteTable, graph: EssentialGraph) -> tuple[CausalSystem, tuple[str, ...]]:
-        """Return what to play against, and warnings; higher rewards are better in it, as in `table`."""
+    def _truth(self, table: DiscreteTable) -> tuple[CausalSystem, tuple[str, ...]] | None:
+        """Return the truth, its best arm having the highest mean also when minimizing, and warnings."""
         if self.truth is None:
-            settable = inputs.settable_states(table.states, self.not_settable)
-            rehearsal = rehearse(table, graph, settable=settable)
-            return rehearsal.system, rehearsal.warnings
-        path = Path(self.truth)
-        system = inputs.read_truth(path, self.reward, self.not_settable)
-        inputs.check_against_truth(table, system, path)
+            return None
+        system = inputs.read_truth(self.truth, self.reward, self.not_settable)
+        inputs.check_against_truth(table, system, self.truth)
         parents = system.reward_parents
         warnings: tuple[str, ...] = ()
         if len(parents) > 1:
@@ -181,6 +196,12 @@ class Pipeline:
                 f"assumption of a single one fails",
             )
         return (inputs.turned_over(system) if self.minimize else system), warnings
+
+    def _fitted(self, table: DiscreteTable, graph: EssentialGraph) -> tuple[CausalSystem, tuple[str, ...]]:
+        """Return the model fitted to the table, and warnings."""
+        settable = inputs.settable_states(table.states, self.not_settable)
+        rehearsal = rehearse(table, graph, settable=settable)
+        return rehearsal.system, rehearsal.warnings
 
     def _noise_scale(self, rewards: NDArray[np.float64], system: CausalSystem) -> tuple[float, list[str]]:
         """Return σ, and what must be said about it."""

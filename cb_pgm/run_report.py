@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cb_pgm.recommendation import Recommendation
     from cb_pgm.simulation import Run
     from cb_pgm.task import Task
+    from discovery.comparison import Comparison
 
 __all__ = ["Played", "RunReport"]
 
@@ -95,12 +96,11 @@ class RunReport:
         return set(named) == set(self.task.system.reward_parents) if named else None
 
     @cached_property
-    def graph_scores(self) -> dict[str, Any]:
+    def graph_scores(self) -> Comparison:
         """How the graph in use differs from the system's own, as `discovery.compare` says it."""
         from discovery import compare
 
-        scores: dict[str, Any] = compare(self.task.graph.graph, self.task.system.essential_graph())
-        return scores
+        return compare(self.task.graph.graph, self.task.system.essential_graph())
 
     def _entry(self, played: Played) -> dict[str, Any]:
         outcome = played.outcome

@@ -32,11 +32,10 @@ def execute(options: Namespace) -> None:
             note(f"warning: {path} is no essential graph; repaired: {repair}")
     scores = compare(estimated.graph, truth.graph)
     if options.json:
-        print_text(json_text(scores))
+        print_text(json_text(dict(scores)))
         return
-    lines = [f"structural Hamming distance {scores['shd']}"]
-    for part, name in (("skeleton", "edges, whatever their direction"), ("arrow", "arrows")):
-        values = scores[part]
-        shown = ", ".join(f"{kind} {values[kind]:.3f}" for kind in ("precision", "recall", "f1"))
-        lines.append(f"{name}: {shown}")
-    print_text("\n".join(lines))
+    print_text(f"structural Hamming distance {scores['shd']}")
+    named = {"edges, whatever their direction": scores["skeleton"], "arrows": scores["arrow"]}
+    for name, values in named.items():
+        found = f"precision {values['precision']:.3f}, recall {values['recall']:.3f}, F1 {values['f1']:.3f}"
+        print_text(f"{name}: {found}")

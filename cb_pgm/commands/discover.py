@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.commands.options import add_output, add_table, table_settings
+from cb_pgm.commands.options import add_output, add_table, estimate_settings, table_settings
 
 if TYPE_CHECKING:
     from cb_pgm.inputs import UsedGraph
@@ -35,8 +35,8 @@ def execute(options: Namespace) -> None:
         check_folder(options.out, force=options.force)
     with waiting("Reading the table and estimating its graph"):
         table = read_csv(options.csv, options.reward, **table_settings(options))
-        used = estimated_graph(table, options.method)
-    for warning in table.warnings:
+        used = estimated_graph(table, **estimate_settings(options))
+    for warning in (*table.warnings, *used.warnings):
         note(f"warning: {warning}")
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def _content(table: DiscreteTable, used: UsedGraph, options: Namespace) -> dict[
         "repairs": list(used.repairs),
         "seconds": round(used.seconds, 3),
         "data": {"rows": table.n_rows, "variables": list(table.variables), "reward": options.reward},
-        "warnings": list(table.warnings),
+        "warnings": [*table.warnings, *used.warnings],
     }
 
 

@@ -7,7 +7,17 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
-__all__ = ["add_output", "add_table", "count", "positive", "probability", "real", "seed", "table_settings"]
+__all__ = [
+    "add_output",
+    "add_table",
+    "count",
+    "estimate_settings",
+    "positive",
+    "probability",
+    "real",
+    "seed",
+    "table_settings",
+]
 
 
 def add_output(parser: ArgumentParser, *, out: str) -> None:
@@ -57,11 +67,32 @@ def add_table(parser: ArgumentParser, *, reward_required: bool) -> None:
         help="says which variable was set in a row, empty or 0 for none",
     )
     group.add_argument("--separator", metavar="CHAR", help="between fields, where it can't be told")
+    group = parser.add_argument_group("the estimate of its graph")
     group.add_argument(
-        "--method",
-        choices=("ges", "pc", "chow-liu"),
-        default="ges",
-        help="how to estimate the graph (default: ges)",
+        "--method", choices=("ges", "pc", "chow-liu"), default="ges", help="the search (default: ges)"
+    )
+    group.add_argument(
+        "--knowledge",
+        type=Path,
+        metavar="TOML",
+        help="what is known of the graph: tiers, required and forbidden arrows, roots, sinks",
+    )
+    group.add_argument(
+        "--alpha", type=probability, default=0.01, metavar="P", help="pc: level of its tests (default: .01)"
+    )
+    group.add_argument(
+        "--uc-rule",
+        type=int,
+        choices=(0, 1, 2),
+        default=2,
+        help="pc: causal-learn's rule for v-structures (default: 2)",
+    )
+    group.add_argument(
+        "--equivalent-sample-size",
+        type=positive,
+        default=1.0,
+        metavar="N",
+        help="ges: what BDeu's prior is worth in rows (default: 1)",
     )
 
 
@@ -75,6 +106,17 @@ def table_settings(options: Namespace) -> dict[str, Any]:
         "merge_rare": options.merge_rare,
         "intervention_column": options.intervention_column,
         "separator": options.separator,
+    }
+
+
+def estimate_settings(options: Namespace) -> dict[str, Any]:
+    """Return how `add_table` was told to estimate the graph, as `estimated_graph` and `Pipeline` take it."""
+    return {
+        "method": options.method,
+        "knowledge": options.knowledge,
+        "alpha": options.alpha,
+        "uc_rule": options.uc_rule,
+        "equivalent_sample_size": options.equivalent_sample_size,
     }
 
 

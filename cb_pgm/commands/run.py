@@ -11,6 +11,7 @@ from cb_pgm.commands.options import (
     add_output,
     add_table,
     count,
+    estimate_settings,
     positive,
     probability,
     real,
@@ -136,7 +137,6 @@ def _pipeline(options: Namespace) -> Pipeline:
         reward=options.reward,
         truth=options.truth,
         graph=options.graph,
-        method=options.method,
         policies=tuple(options.policy),
         horizon=options.horizon,
         runs=options.runs,
@@ -150,4 +150,5 @@ def _pipeline(options: Namespace) -> Pipeline:
         max_parents=options.max_parents,
         not_settable=tuple(options.not_settable),
         **table_settings(options),
+        **estimate_settings(options),
     )

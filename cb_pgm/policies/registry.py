@@ -14,6 +14,7 @@ from cb_pgm.errors import PolicyError
 
 if TYPE_CHECKING:
     from cb_pgm.policies.base import Policy, States
+    from cb_pgm.system import CausalSystem
     from discovery import EssentialGraph, Marginals
 
 __all__ = ["POLICIES", "PolicyContext", "PolicyKind", "make_policy", "policy_kind"]
@@ -35,6 +36,10 @@ class PolicyContext:
         Δ and ε for fixed budgets; None where unknown.
     max_parents
         How many parents the reward is allowed to have.
+    parent_noise_scale
+        σ of the reward given its parents, where it is known to be smaller than `noise_scale`.
+    truth
+        The system itself, for the policies that others are measured against and that are told what to find.
     """
 
     states: States
@@ -46,6 +51,8 @@ class PolicyContext:
     reward_gap: float | None = None
     effect_gap: float | None = None
     max_parents: int = 1
+    parent_noise_scale: float | None = None
+    truth: CausalSystem | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,7 @@ def _screening(context: PolicyContext) -> Policy:
         context.states,
         failure_prob=context.failure_prob,
         noise_scale=context.noise_scale,
+        parent_noise_scale=context.parent_noise_scale,
         max_parents=context.max_parents,
         settable=context.settable,
     )
@@ -125,6 +133,97 @@ def _thompson(context: PolicyContext) -> Policy:
     return ThompsonSampling(context.states, noise_scale=context.noise_scale, settable=context.settable)
 
 
+def _kl_ucb(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.kl_ucb import KLUCB
+
+    return KLUCB(context.states, noise_scale=context.noise_scale, settable=context.settable)
+
+
+def _raps(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.raps import RAPS
+
+    reward_gap, effect_gap = _gaps_everywhere("raps", context)
+    return RAPS(
+        context.states,
+        reward_gap=reward_gap,
+        effect_gap=effect_gap,
+        failure_prob=context.failure_prob,
+        noise_scale=context.noise_scale,
+        max_parents=context.max_parents,
+        settable=context.settable,
+    )
+
+
+def _learn_graph(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.learn_graph_ucb import LearnGraphThenUCB
+
+    if context.graph is None or context.marginals is None:
+        raise PolicyError(
+            "Expected a graph and marginals for learn-graph but found none: estimate or give them"
+        )
+    reward_gap, effect_gap = _gaps_everywhere("learn-graph", context)
+    return LearnGraphThenUCB(
+        context.graph,
+        context.states,
+        context.marginals,
+        reward_gap=reward_gap,
+        effect_gap=effect_gap,
+        failure_prob=context.failure_prob,
+        noise_scale=context.noise_scale,
+        max_parents=context.max_parents,
+        settable=context.settable,
+    )
+
+
+def _causal_ucb(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.causal_ucb import CausalUCB, parent_distributions
+
+    truth = _truth("causal-ucb", context)
+    return CausalUCB(
+        context.states,
+        truth.reward_parents,
+        parent_distributions(truth),
+        noise_scale=context.noise_scale,
+        parent_noise_scale=context.parent_noise_scale,
+        settable=context.settable,
+    )
+
+
+def _oracle(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.oracle import OracleUCB
+
+    return OracleUCB(
+        context.states,
+        _truth("oracle", context).reward_parents,
+        noise_scale=context.noise_scale,
+        settable=context.settable,
+    )
+
+
+def _gaps_everywhere(name: str, context: PolicyContext) -> tuple[float, float]:
+    """Return Δ and ε for a policy that may ask about any variable: no larger than the truth's, if known.
+
+    The context's may be the effective gaps, which are enough for a search that goes downstream first.
+    """
+    if context.reward_gap is None or context.effect_gap is None:
+        raise PolicyError(f"Expected a reward gap and an effect gap for {name} but found none: give both")
+    if context.truth is None:
+        return context.reward_gap, context.effect_gap
+    return (
+        min(context.reward_gap, context.truth.reward_gap()),
+        min(context.effect_gap, context.truth.effect_gap()),
+    )
+
+
+def _truth(name: str, context: PolicyContext) -> CausalSystem:
+    if context.truth is None:
+        raise PolicyError(
+            f"Expected a known truth for {name}, which is told the reward's parents, but found none: use it in "
+            f"studies and rehearsals only"
+        )
+    return context.truth
+
+
 #: name → kind, in the order in which lists show them.
 POLICIES: Mapping[str, PolicyKind] = {
     "cn-ucb": PolicyKind(
@@ -138,4 +237,9 @@ POLICIES: Mapping[str, PolicyKind] = {
     ),
     "ucb": PolicyKind(_ucb, False, "UCB over all arms"),
     "thompson": PolicyKind(_thompson, False, "Thompson sampling over all arms"),
+    "kl-ucb": PolicyKind(_kl_ucb, False, "KL-UCB over all arms"),
+    "raps": PolicyKind(_raps, False, "find the reward's parents by variables drawn at random, then UCB"),
+    "learn-graph": PolicyKind(_learn_graph, True, "learn the whole graph first, then search it, then UCB"),
+    "causal-ucb": PolicyKind(_causal_ucb, False, "told graph and tables: C-UCB, a floor for the others"),
+    "oracle": PolicyKind(_oracle, False, "told the reward's parents: UCB on them, a floor for the others"),
 }

@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cb_pgm
-from cb_pgm import CausalBanditError
+from cb_pgm import CausalBanditError, pgmpy_networks
 from cb_pgm.pipeline import Pipeline
 from discovery import EssentialGraph
 
@@ -36,6 +37,13 @@ def comparable(report) -> str:
     content = report.to_dict()
     content["graph"]["seconds"] = 0
     return json.dumps(content)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def networks_parsed_once():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pgmpy_networks, "read_bif", cache(pgmpy_networks.read_bif))
+        yield
 
 
 @pytest.fixture(scope="module")
