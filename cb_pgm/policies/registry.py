@@ -218,8 +218,8 @@ def _gaps_everywhere(name: str, context: PolicyContext) -> tuple[float, float]:
 def _truth(name: str, context: PolicyContext) -> CausalSystem:
     if context.truth is None:
         raise PolicyError(
-            f"Expected a known truth for {name}, which is told the reward's parents, but found none: use it in "
-            f"studies and rehearsals only"
+            f"Expected a known truth for {name}, which is told the reward's parents, but found none: "
+            f"use it in studies and rehearsals only"
         )
     return context.truth
 

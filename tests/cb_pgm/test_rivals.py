@@ -28,6 +28,7 @@ from cb_pgm.discrete_model import DiscreteModel, Reward
 from cb_pgm.errors import PolicyError
 from cb_pgm.policies.causal_ucb import parent_distributions
 from cb_pgm.policies.raps import Reply, parent_search, raps_batch_size
+from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
 from cb_pgm.search import Search, exact_answers
 from cb_pgm.search.orientation import orient
 from discovery import EssentialGraph
@@ -460,3 +461,31 @@ class TestOracleUCB:
         for parents in (["C"], []):
             with pytest.raises(PolicyError, match="parents"):
                 OracleUCB({"A": ("0", "1")}, parents)
+
+
+class TestRegistry:
+    @pytest.mark.parametrize("name", ["kl-ucb", "raps", "learn-graph", "causal-ucb", "oracle"])
+    def test_makes_every_rival_for_the_system_it_is_told(self, name: str) -> None:
+        system = instances.tree(4, 2, seed=0)
+        graph = system.essential_graph()
+        context = PolicyContext(
+            system.states,
+            system.noise_scale,
+            graph=graph,
+            marginals=system.marginals(),
+            reward_gap=1.0,
+            effect_gap=1.0,
+            truth=system,
+        )
+        policy = make_policy(name, context)
+        assert policy.name == name
+        assert policy.noise_scale == system.noise_scale
+        if name in ("raps", "learn-graph"):
+            assert policy.requirements.reward_gap == system.reward_gap()
+            assert policy.requirements.effect_gap == system.effect_gap()
+        assert POLICIES[name].needs_graph == (name == "learn-graph")
+
+    @pytest.mark.parametrize("name", ["raps", "learn-graph", "causal-ucb", "oracle"])
+    def test_refuses_what_is_not_known(self, name: str) -> None:
+        with pytest.raises(PolicyError, match=name):
+            make_policy(name, PolicyContext({"A": ("0", "1")}, 1.0))
