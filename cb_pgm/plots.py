@@ -31,6 +31,7 @@ STYLE: dict[Any, Any] = {
     "font.size": 11,
     "svg.hashsalt": "cb-pgm",
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a name with dollar signs is a name
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
@@ -102,7 +103,8 @@ def draw_regret(bands: pd.DataFrame, *, title: str = "", band_name: str = "band:
         about = f"mean of {runs} runs; {band_name}" if runs > 1 else "one run"
         axes.set_xlabel("rounds (logarithmic)")
         axes.set_ylabel("cumulative pseudo-regret")
-        axes.set_title("\n".join(filter(None, [title, about])), loc="left", fontsize=11)
+        below = "below 0: better than every intervention on one variable" if bands["mean"].min() < 0 else ""
+        axes.set_title("\n".join(filter(None, [title, about, below])), loc="left", fontsize=11)
         _name_lines(axes)
     return figure
 
