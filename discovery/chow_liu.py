@@ -22,7 +22,8 @@ def mutual_information(contingency: Contingency) -> NDArray[np.float64]:
     """Return the empirical mutual information of all pairs in nats, float64 [n, n], 0 on the diagonal.
 
     Notes
-    ----- All pairs at once: the product of the columns' states, one-hot, with themselves. O(N k²) for k
+    -----
+    All pairs at once: the product of the columns' states, one-hot, with themselves. O(N k²) for k
     states in all.
     """
     sizes = np.array(contingency.cardinalities)
@@ -60,7 +61,8 @@ def best_tree(
         Pairs that are not joined.
 
     Notes
-    ----- Pairs that share no information at all are not joined either, nor are forbidden ones, so that the
+    -----
+    Pairs that share no information at all are not joined either, nor are forbidden ones, so that the
     result can be a forest. Otherwise all n − 1 edges are there, however weak: the tree is right only where
     the true graph is one, without colliders.
     """

@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from discovery.errors import EstimationError
+
 __all__ = ["Contingency"]
 
 
@@ -28,6 +30,11 @@ class Contingency:
     memory
         Strata are remembered up to this many bytes.
 
+    Raises
+    ------
+    EstimationError
+        If there are no rows, or a code is below 0 or not below the number of states.
+
     Attributes
     ----------
     columns
@@ -42,6 +49,7 @@ class Contingency:
     ) -> None:
         self.n_rows, self.n_variables = int(codes.shape[0]), int(codes.shape[1])
         self.cardinalities = tuple(int(cardinality) for cardinality in cardinalities)
+        _check_codes(codes, self.cardinalities)
         self.columns, self.weights = _distinct_rows(codes, self.cardinalities)
         self._indices: dict[tuple[int, ...], tuple[NDArray[np.int32], int]] = {}
         self._kept = max(2, memory // (4 * len(self.weights) + 1))
@@ -77,6 +85,20 @@ class Contingency:
         table = np.zeros((size, self.cardinalities[x], self.cardinalities[y]), dtype=np.int64)
         _count_two(rows, self.columns[x], self.columns[y], self.weights, table)
         return table
+
+
+def _check_codes(codes: NDArray[np.integer], cardinalities: tuple[int, ...]) -> None:
+    """The compiled loops below would write out of bounds."""
+    if len(codes) == 0 or codes.shape[1] != len(cardinalities):
+        raise EstimationError(
+            f"Expected rows of {len(cardinalities)} codes each but found an array of shape {codes.shape}"
+        )
+    for column, cardinality in enumerate(cardinalities):
+        low, high = int(codes[:, column].min()), int(codes[:, column].max())
+        if low < 0 or high >= cardinality:
+            raise EstimationError(
+                f"Expected codes from 0 to {cardinality - 1} in column {column} but found {low if low < 0 else high}"
+            )
 
 
 def _distinct_rows(

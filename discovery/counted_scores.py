@@ -78,7 +78,8 @@ class BDeu:
         If there is one variable only, or a setting is out of its range.
 
     Notes
-    ----- log P(column | parents' columns) + log P(parents), in nats (Heckerman, Geiger & Chickering 1995).
+    -----
+    log P(column | parents' columns) + log P(parents), in nats (Heckerman, Geiger & Chickering 1995).
     Graphs of the same class get the same sum of local scores.
     """
 
@@ -116,9 +117,9 @@ class BDeu:
             self._scores[key] = self._computed(*key)
         return self._scores[key]
 
-    def edge_gain(self, x: int, y: int) -> float:
-        """Return by how much an edge between `x` and `y`, and no other, betters the score of no edges."""
-        return self.local_score(y, (x,)) - self.local_score(y)
+    def edge_gain(self, x: int, y: int, given: tuple[int, ...] = ()) -> float:
+        """Return what ``x → y`` gains where `y` has these parents; ``y → x`` gains the same."""
+        return self.local_score(y, (*given, x)) - self.local_score(y, given)
 
     def _computed(self, variable: int, parents: tuple[int, ...]) -> float:
         cardinalities = self.contingency.cardinalities

@@ -63,7 +63,7 @@ class EstimatedGraph:
 
     graph: EssentialGraph
     repairs: tuple[Change, ...]
-    marginals: Marginals = field(repr=False)
+    marginals: Marginals = field(repr=False, compare=False)
     method: str
     seconds: float = field(compare=False)
     warnings: tuple[str, ...] = ()
@@ -214,9 +214,22 @@ def _validated(
             return EssentialGraph(variables, directed, undirected), []
         except GraphError:
             pass  # what is wrong with it is in the list of repairs
-    pairs = combinations(range(len(variables)), 2)
-    evidence = {(variables[i], variables[j]): bdeu.edge_gain(i, j) for i, j in pairs}
+    evidence = {(variables[i], variables[j]): gain for (i, j), gain in _evidence(found, bdeu).items()}
     return repair(variables, directed, undirected, bidirected, evidence)
+
+
+def _evidence(found: MixedGraph, bdeu: BDeu) -> dict[Pair, float]:
+    """Return what each edge gains in BDeu, at the least of: alone, and given one neighbour of either end."""
+    n = bdeu.contingency.n_variables
+    neighbours: list[dict[int, None]] = [{} for _ in range(n)]
+    for i, j in (*found.directed, *found.undirected, *found.bidirected):
+        neighbours[i][j] = neighbours[j][i] = None
+    gains = {pair: bdeu.edge_gain(*pair) for pair in combinations(range(n), 2)}
+    for (i, j), gain in gains.items():
+        if gain > 0:
+            others = (k for k in (neighbours[i] | neighbours[j]) if k not in (i, j))
+            gains[i, j] = min([gain, *(bdeu.edge_gain(i, j, (k,)) for k in others)])
+    return gains
 
 
 def _few_rows(table: DiscreteTable) -> tuple[str, ...]:

@@ -39,7 +39,8 @@ def informed_graph(
         same.
 
     Notes
-    ----- In every DAG that agrees with the result and its background all required arrows are there and none
+    -----
+    In every DAG that agrees with the result and its background all required arrows are there and none
     that is forbidden. O(n²) steps for n variables of bounded degree.
 
     Examples

@@ -85,8 +85,8 @@ def run_pc(codes: NDArray[np.integer], p_value: PValue, settings: PCSettings) ->
             limit = max(1, min(reached.conditions, limit or reached.conditions) - 1)
             tests.start_again(unlimited=limit == 1)
             notes = [
-                f"PC left out conditioning sets larger than {limit} after {tests.allowed:,} tests, since some "
-                "variable has very many neighbours: GES has no such limit"
+                f"PC left out conditioning sets larger than {limit} after {tests.allowed:,} tests, since "
+                "some variable has very many neighbours: GES has no such limit"
             ]
         else:
             return read_matrix(matrix, *notes, *([] if used else [_HOOK_MOVED]))

@@ -62,7 +62,8 @@ def stable_skeleton(
         Pairs that are adjacent, or not, whatever the data say; neither is tested.
 
     Notes
-    ----- At each depth d = 0, 1, … every ordered pair (x, y) of neighbours is tested given every d-subset
+    -----
+    At each depth d = 0, 1, … every ordered pair (x, y) of neighbours is tested given every d-subset
     of x's other neighbours. The order of the variables doesn't matter (Colombo & Maathuis 2014, Section
     4.1).
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from discovery.contingency import Contingency
+from discovery.errors import EstimationError
 
 
 def rows(rng, n_rows, cardinalities):
@@ -66,3 +67,17 @@ def test_forgetting_strata_changes_nothing():
     short, long = Contingency(codes, [3] * 8, memory=0), Contingency(codes, [3] * 8)
     for given in combinations(range(1, 8), 3):
         assert np.array_equal(short.counts(0, given), long.counts(0, given))
+
+
+@pytest.mark.parametrize(
+    ("codes", "named"),
+    [
+        (np.array([[0, 3], [1, 1]]), "column 1 but found 3"),
+        (np.array([[0, -1], [1, 1]]), "column 1 but found -1"),
+        (np.zeros((0, 2), dtype=int), r"shape \(0, 2\)"),
+        (np.zeros((5, 3), dtype=int), r"shape \(5, 3\)"),
+    ],
+)
+def test_codes_that_can_not_be_are_refused(codes, named):
+    with pytest.raises(EstimationError, match=named):
+        Contingency(codes, [2, 3])

@@ -73,7 +73,7 @@ def test_without_degrees_of_freedom_nothing_speaks_against_independence():
 
 
 def test_g_square_is_symmetric_and_keeps_its_level():
-    """3,000 tables of 200 rows, a second; the rate within 4.5 deviations (1e-5) and, for χ²'s sake, a tenth."""
+    """3,000 tables of 200 rows, a second; the rate within 4.5 deviations (1e-5) and a tenth, χ²'s error."""
     rng, runs, alpha = np.random.default_rng(5), 3000, 0.05
     rejections = 0
     for _ in range(runs):
@@ -134,7 +134,7 @@ def test_all_complete_graphs_score_alike():
 
 
 def test_the_prior_over_parents_is_a_distribution():
-    """The prior's part of the score, summed over all sets of parents that another of four variables can have."""
+    """The prior's part of the score, summed over all sets of parents out of four other variables."""
     bdeu = BDeu(Contingency(np.zeros((1, 5), dtype=int), [1] * 5), structure_prior=1.7)
     assert sum(comb(4, k) * np.exp(bdeu.local_score(0, range(1, k + 1))) for k in range(5)) == pytest.approx(
         1.0

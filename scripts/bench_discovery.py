@@ -1,0 +1,153 @@
+"""Estimating graphs beside causal-learn's own searches: `rows()` gives one dict per comparison.
+
+    .venv/bin/python scripts/bench_discovery.py [--full] [--json FILE]
+
+Both sides get the same table and must come to the same graph, or the row says so. Ours is all of
+`estimate`. CPU time, so that other programs on the machine don't count. What takes causal-learn minutes is
+run once: with `--full` alarm's 10,000 rows (ten minutes) instead of its 1,000.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from comparisons import Row, ratio_row
+from discovery_tables import network_table, tree_table
+
+from discovery import DiscreteTable, EssentialGraph, GraphError, estimate
+from discovery.causal_learn import read_matrix
+
+__all__ = ["rows"]
+
+GES_GOAL, PC_GOAL, WIDE_GOAL = 10, 2, 10
+
+
+def rows(repeats: int = 3, *, full: bool = False) -> Iterator[Row]:
+    """Yield every comparison."""
+    _warm_up()
+    for name, n_rows in (("sachs", 10_000), ("child", 10_000), ("alarm", 10_000 if full else 1000)):
+        table, _ = network_table(name, n_rows, seed=0)
+        once = 1 if name == "alarm" else min(repeats, 3)
+        yield _row(f"GES, {name}, {n_rows:,} rows", table, "ges", _their_ges, once, GES_GOAL)
+    for name in ("asia", "sachs", "child", "insurance", "alarm"):
+        table, _ = network_table(name, 100_000, seed=0)
+        yield _row(f"PC, {name}, 100,000 rows", table, "pc", _their_pc, min(repeats, 2), PC_GOAL)
+    table, _ = tree_table(200, (3,), 10_000, seed=0)
+    yield _row("PC, tree of 200 variables, 10,000 rows", table, "pc", _their_pc, 1, WIDE_GOAL)
+    table, _ = tree_table(100, (3,), 1000, seed=0)
+    yield _chow_liu_row(table)
+
+
+def _row(
+    what: str,
+    table: DiscreteTable,
+    method: str,
+    theirs: Callable[[DiscreteTable], EssentialGraph | None],
+    repeats: int,
+    goal: float,
+) -> Row:
+    pairs, same = [], True
+    for _ in range(repeats):
+        our_seconds, ours = _timed(lambda: estimate(table, method))
+        their_seconds, graph = _timed(lambda: theirs(table))
+        pairs.append((our_seconds, their_seconds))
+        same = same and (graph is None or graph == ours.graph)
+    return {**ratio_row(what, "causal-learn's own", pairs, at_least=goal), "same_graph": same}
+
+
+def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    result = run()
+    return time.process_time() - start, result
+
+
+def _their_ges(table: DiscreteTable) -> EssentialGraph | None:
+    from causallearn.search.ScoreBased.GES import ges
+
+    return _essential(ges(table.codes, score_func="local_score_BDeu")["G"].graph, table)
+
+
+def _their_pc(table: DiscreteTable) -> EssentialGraph | None:
+    from causallearn.search.ConstraintBased.PC import pc
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = pc(table.codes, 0.01, "gsq", uc_rule=2, show_progress=False)
+    return _essential(found.G.graph, table)
+
+
+def _essential(matrix: Any, table: DiscreteTable) -> EssentialGraph | None:
+    """Return the graph; None where it isn't valid, since ours is repaired then."""
+    found = read_matrix(matrix)
+    pairs = [
+        [(table.variables[i], table.variables[j]) for i, j in edges]
+        for edges in (found.directed, found.undirected)
+    ]
+    try:
+        return None if found.bidirected else EssentialGraph(table.variables, *pairs)
+    except GraphError:
+        return None
+
+
+def _chow_liu_row(table: DiscreteTable) -> Row:
+    import pandas as pd
+    from pgmpy import config
+    from pgmpy.estimators import TreeSearch
+
+    config.set_show_progress(False)
+    frame = pd.DataFrame(table.codes, columns=list(table.variables))
+
+    def theirs() -> set[frozenset[str]]:
+        tree = TreeSearch(frame, root_node=table.variables[0], n_jobs=1)
+        return set(map(frozenset, tree.estimate(estimator_type="chow-liu", show_progress=False).edges))
+
+    our_seconds, ours = _timed(lambda: estimate(table, "chow-liu"))
+    their_seconds, edges = _timed(theirs)
+    row = ratio_row(
+        "Chow–Liu, 100 variables, 1,000 rows",
+        "pgmpy's TreeSearch",
+        [(our_seconds, their_seconds)],
+        at_least=10,
+    )
+    return {**row, "same_graph": edges == set(map(frozenset, ours.graph.undirected))}
+
+
+def _warm_up() -> None:
+    """Import causal-learn and compile, which is done once per machine."""
+    table, _ = tree_table(4, (2,), 200, seed=0)
+    for method in ("ges", "pc", "chow-liu"):
+        estimate(table, method)
+    _their_pc(table)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--full", action="store_true", help="alarm's 10,000 rows for GES, which takes causal-learn minutes"
+    )
+    parser.add_argument("--json", type=Path, help="write the rows to this file, too")
+    chosen = parser.parse_args(arguments)
+    found = []
+    for row in rows(full=chosen.full):
+        found.append(row)
+        verdict = "met" if row["met"] else "MISSED"
+        same = "same graph" if row["same_graph"] else "ANOTHER GRAPH"
+        times = f"{row['seconds']:.2f} s against {row['rival_seconds']:.2f} s"
+        sys.stdout.write(f"{row['what']:40}{row['ratio']:7.1f}×  {times}, {same}; {row['goal']}: {verdict}\n")
+        sys.stdout.flush()
+    if chosen.json:
+        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return 0 if all(row["met"] and row["same_graph"] for row in found) else 1
+
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    raise SystemExit(main())
