@@ -120,12 +120,30 @@ class Evidence(ABC):
         """Return what to pull next for the query; None once its answer is certain."""
 
     @abstractmethod
+    def next_pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
+        """Return what else can be pulled for the query while so many rows of some interventions are to come.
+
+        To be called when `next_pull` has returned a pull; None where all that is known to be missing is under
+        way.
+        """
+
+    @abstractmethod
     def probe(self) -> Probe:
         """Return the answer to the query; to be called once `next_pull` has returned None."""
 
     def add(self, intervention: Intervention, observations: Observations) -> None:
         """Take in rows, whoever asked for them."""
         self.records.add(intervention, observations)
+
+    def reward_change(self, query: Query) -> float | None:
+        """Return the largest difference in mean reward seen between setting the variable and not."""
+        differences = [
+            abs(self.records[arm].mean - self._base_mean(contrast.base)[1])
+            for contrast in contrasts(query, self.settable)
+            for arm in contrast.arms
+            if self.records[arm].rows and self._base_mean(contrast.base)[0]
+        ]
+        return max(differences, default=None)
 
     def _base_mean(self, base: Intervention) -> tuple[float, float]:
         """Return (rows, mean reward) under `base`; under do() the observations' rows count too."""

@@ -40,6 +40,7 @@ class FixedEvidence(Evidence):
         self.batch = self._batch(1)
         self._query: Query | None = None
         self._plan: Iterator[Pull] = iter(())
+        self._wanted: list[tuple[Intervention, float]] = []
         self._moves = False
 
     def impossible(self) -> str | None:
@@ -62,6 +63,13 @@ class FixedEvidence(Evidence):
     def next_pull(self) -> Pull | None:
         return next(self._plan, None)
 
+    def next_pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
+        for intervention, batch in self._wanted:
+            missing = batch - self._rows(intervention) - under_way.get(intervention, 0)
+            if missing > 0:
+                return Pull(intervention, int(missing))
+        return None
+
     def probe(self) -> Probe:
         query = self._query
         if query is None:
@@ -70,28 +78,27 @@ class FixedEvidence(Evidence):
 
     def _pulls(self, query: Query) -> Iterator[Pull]:
         """Yield pulls until every arm has its B rows; stop at the first contrast that shows a difference."""
-        if query.undecided:
-            for state in self.settable[query.variable]:
-                yield from self._fill(Intervention({query.variable: state}), self.batch)
+        own = [Intervention({query.variable: state}) for state in self.settable[query.variable]]
+        self._wanted = [(arm, self.batch) for arm in own] if query.undecided else []
         for contrast in contrasts(query, self.settable):
             joint_states = math.prod(len(self.settable[held]) for held in contrast.base)
             batch = self._batch(joint_states)
-            yield from self._fill(contrast.base, batch)
-            for arm in contrast.arms:
-                yield from self._fill(arm, batch)
+            self._wanted += [(arm, batch) for arm in (contrast.base, *contrast.arms)]
+            yield from self._fill()
             if self._differs(contrast):
                 self._moves = True
                 return
+            self._wanted = []
 
-    def _fill(self, intervention: Intervention, batch: float) -> Iterator[Pull]:
-        # Rows may come in fewer than asked, so go on until they are there. Under do() the observations count.
-        while True:
-            missing = batch - (
-                self.records[intervention].rows if intervention else self._base_mean(intervention)[0]
-            )
-            if missing <= 0:
-                return
-            yield Pull(intervention, int(missing))
+    def _fill(self) -> Iterator[Pull]:
+        # Rows may come in fewer than asked, so go on until they are there.
+        for intervention, batch in self._wanted:
+            while (missing := batch - self._rows(intervention)) > 0:
+                yield Pull(intervention, int(missing))
+
+    def _rows(self, intervention: Intervention) -> float:
+        # Under do() the observations count.
+        return self.records[intervention].rows if intervention else self._base_mean(intervention)[0]
 
     def _batch(self, joint_states: int) -> float:
         """B with the union bound over all arms at `joint_states` states of what is held (1: nothing)."""

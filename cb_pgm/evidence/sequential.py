@@ -55,6 +55,7 @@ class SequentialEvidence(Evidence):
         self._effect_shares: dict[tuple[str, str], float] = {}
         self._query: Query | None = None
         self._plan: Iterator[Pull] = iter(())
+        self._open: Sequence[Intervention] = ()
         self._moves = False
         self._children: set[str] = set()
 
@@ -75,6 +76,13 @@ class SequentialEvidence(Evidence):
 
     def next_pull(self) -> Pull | None:
         return next(self._plan, None)
+
+    def next_pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
+        def rows(arm: Intervention) -> float:
+            return self._base_mean(arm)[0] + under_way.get(arm, 0)
+
+        arm = min(self._open, key=rows)
+        return self._batch(arm, under_way.get(arm, 0))
 
     def probe(self) -> Probe:
         if self._query is None:
@@ -135,8 +143,8 @@ class SequentialEvidence(Evidence):
             undecided |= difference + radius >= self.requirements.reward_gap
         return None if undecided else False
 
-    def _widest(self, contrast: Contrast) -> Intervention:
-        """Return the arm to pull next: the one of largest radius among the base and the arms still open."""
+    def _undecided(self, contrast: Contrast) -> dict[Intervention, float]:
+        """Return the base and the arms that are still open, each with its radius."""
         _, base = self._base_mean(contrast.base)
         base_radius = self._reward_radius(contrast.base)
         radii = {contrast.base: base_radius}
@@ -146,7 +154,7 @@ class SequentialEvidence(Evidence):
                 abs(self.records[arm].mean - base) + radius + base_radius >= self.requirements.reward_gap
             ):
                 radii[arm] = radius
-        return max(radii, key=lambda arm: radii[arm])
+        return radii
 
     # -- neighbours ------------------------------------------------------------------------------------------
 
@@ -196,18 +204,20 @@ class SequentialEvidence(Evidence):
         """Yield pulls until the query is answered: the neighbours first, whose rows serve the reward too."""
         for other in query.undecided:
             while True:
-                moved, arms = self._moved(query.variable, other)
+                moved, self._open = self._moved(query.variable, other)
                 if moved is not None:
                     break
-                yield self._batch(min(arms, key=lambda arm: self.records[arm].rows))
+                yield self._batch(min(self._open, key=lambda arm: self.records[arm].rows))
             if moved:
                 self._children.add(other)
         for contrast in contrasts(query, self.settable):
             while (differs := self._differs(contrast)) is None:
-                yield self._batch(self._widest(contrast))
+                radii = self._undecided(contrast)
+                self._open = tuple(radii)
+                yield self._batch(max(radii, key=lambda arm: radii[arm]))
             if differs:
                 self._moves = True
                 return
 
-    def _batch(self, arm: Intervention) -> Pull:
-        return Pull(arm, max(_FIRST_BATCH, math.ceil(self.records[arm].rows * _GROWTH)))
+    def _batch(self, arm: Intervention, under_way: int = 0) -> Pull:
+        return Pull(arm, max(_FIRST_BATCH, math.ceil((self.records[arm].rows + under_way) * _GROWTH)))

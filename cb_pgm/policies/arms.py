@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numba import njit
@@ -57,6 +58,36 @@ class ArmTotals:
         return int(
             _highest_bound(self.rows, self.totals, width, self._all if open_arms is None else open_arms)
         )
+
+    @contextmanager
+    def counting(self, under_way: Mapping[Intervention, int]) -> Iterator[None]:
+        """Count rows still to come as if they were there, at their arm's mean so far, within the block.
+
+        An arm without rows is expected to have the mean of all.
+        """
+        before = self.rows, self.totals, self.rounds
+        overall = self.totals.sum() / max(self.rows.sum(), 1)
+        self.rows, self.totals = self.rows.copy(), self.totals.copy()
+        for intervention, size in under_way.items():
+            self.rounds += size
+            position = self._position.get(intervention)
+            if position is not None:
+                rows = self.rows[position]
+                mean = self.totals[position] / rows if rows else overall
+                self.rows[position] += size
+                self.totals[position] += size * mean
+        try:
+            yield
+        finally:
+            self.rows, self.totals, self.rounds = before
+
+    def describe(self, intervention: Intervention) -> str:
+        """Say what is known of an arm: "mean 0.62 in 40 rows", or that it wasn't pulled yet."""
+        position = self._position.get(intervention)
+        if position is None or not self.rows[position]:
+            return "not pulled yet"
+        rows = int(self.rows[position])
+        return f"mean {float(self.totals[position]) / rows:.4g} in {rows:,} row{'s' if rows > 1 else ''}"
 
     def __iter__(self) -> Iterator[tuple[Intervention, int, float]]:
         """Yield (arm, rows, mean) of every arm pulled so far."""

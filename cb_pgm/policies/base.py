@@ -11,13 +11,16 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 from cb_pgm.intervention import Intervention, Observations, Pull
+
+if TYPE_CHECKING:
+    from cb_pgm.story import Story
 
 __all__ = ["ArmEstimate", "Policy", "States", "joint_arms", "single_variable_arms"]
 
@@ -80,6 +83,10 @@ class Policy(ABC):
     #: What tables and plots call this policy.
     name: str = "policy"
 
+    #: Whether a row teaches it the same whatever was done in it. Then rows measured without it, and rows
+    #: in which another state was taken than asked for, can be told as seen under do().
+    learns_from_any_row: bool = False
+
     def __init__(self, states: States, *, noise_scale: float = 1.0, settable: States | None = None) -> None:
         self.states: dict[str, tuple[str, ...]] = {
             variable: tuple(values) for variable, values in states.items()
@@ -111,6 +118,38 @@ class Policy(ABC):
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         """Yield (intervention, rows, mean reward) for everything pulled so far that it may recommend."""
 
+    # -- may be written by a policy --------------------------------------------------------------------------
+
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
+        """Choose a pull while so many rows of some interventions are still to come; None if none can be."""
+        return None
+
+    def warm_start(self, intervention: Intervention, observations: Observations) -> None:
+        """Take in rows measured under `intervention` before the first round; do() counts no rounds.
+
+        To be called before the first `ask`, in any number of calls. Rows under do() are left out by a policy
+        that learns nothing from them, or that has them as its marginals.
+        """
+        self._check(observations)
+        if self._rng is None:
+            self._start()
+        if intervention:
+            self._learn(intervention, observations)
+
+    def why(self, pull: Pull) -> str:
+        """Say in a few words why `pull`, the last one asked for, was chosen; empty where there's no more."""
+        return ""
+
+    @property
+    def candidates(self) -> tuple[tuple[str, ...], ...] | None:
+        """The sets of variables that may still be the reward's parents; None for one that doesn't look."""
+        return None
+
+    @property
+    def story(self) -> Story | None:
+        """The questions of its search so far and what came of them; None for one that doesn't ask any."""
+        return None
+
     # -- what a policy has found out -------------------------------------------------------------------------
 
     @property
@@ -124,21 +163,25 @@ class Policy(ABC):
         return None
 
     def best_arm(self, failure_prob: float = 0.05) -> ArmEstimate | None:
-        """Return the arm of highest lower bound on its mean, or None before the first pull.
+        """Return the arm of highest lower bound on its mean, or None before the first pull."""
+        return max(self.estimates(failure_prob), key=lambda estimate: estimate.low, default=None)
 
-        The interval covers the true means of all arms at all times with probability 1 − `failure_prob`
+    def estimates(self, failure_prob: float = 0.05) -> tuple[ArmEstimate, ...]:
+        """Return the mean of everything pulled so far that it may recommend.
+
+        The intervals cover the true means of all arms at all times with probability 1 − `failure_prob`
         (`anytime_radius`, tuned to the rows of an even share, with a union bound over the arms).
         """
         seen = [] if self._rng is None else list(self.means())
         if not seen:
-            return None
+            return ()
         share = failure_prob / max(len(single_variable_arms(self.settable)), len(seen))
         mixing_rows = best_mixing_rows(1000, share)
         estimates = []
         for intervention, rows, mean in seen:
             radius = anytime_radius(rows, share, self.noise_scale, mixing_rows)
             estimates.append(ArmEstimate(intervention, mean, mean - radius, mean + radius, rows))
-        return max(estimates, key=lambda estimate: estimate.low)
+        return tuple(estimates)
 
     # -- the same for all ------------------------------------------------------------------------------------
 
@@ -157,6 +200,28 @@ class Policy(ABC):
                 self._start()
             self._pending = self._next_pull()
         return self._pending
+
+    def ask_beside(self, outstanding: Iterable[Pull]) -> Pull | None:
+        """Return a further pull to make while `outstanding` ones are still being made.
+
+        Parameters
+        ----------
+        outstanding
+            The pulls under way, each of the size that is still to come; without any it is the same as `ask`.
+
+        Returns
+        -------
+        Pull or None
+            None where what to do next depends on what comes of those under way.
+        """
+        under_way: dict[Intervention, int] = {}
+        for pull in outstanding:
+            under_way[pull.intervention] = under_way.get(pull.intervention, 0) + pull.size
+        if not under_way:
+            return self.ask()
+        if self._rng is None:
+            self._start()
+        return self._pull_beside(under_way)
 
     def tell(self, pull: Pull, observations: Observations) -> None:
         """Report the rows seen under ``pull.intervention``: as many as asked, fewer, or more.

@@ -26,6 +26,7 @@ from cb_pgm.intervention import Intervention, Observations, Pull
 from cb_pgm.policies.arms import ArmTotals
 from cb_pgm.policies.base import Policy, States, joint_arms, single_variable_arms
 from cb_pgm.policies.screening_ucb import ScreeningUCB
+from cb_pgm.story import Question, Story
 
 if TYPE_CHECKING:
     from discovery.essential_graph import EssentialGraph
@@ -122,6 +123,10 @@ class CNUCB(Policy):
     def fallback(self) -> str | None:
         return self._fallback
 
+    @property
+    def story(self) -> Story:
+        return Story.of(self._asked, self.result)
+
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         if not self._guarding:
             yield from self._guard.means()
@@ -137,6 +142,8 @@ class CNUCB(Policy):
         self._fallback: str | None = None
         self._arms: ArmTotals | None = None
         self._rounds = 0
+        self._asked: list[Question] = []
+        self._asked_until = 0
         self._guard = ScreeningUCB(
             self.states,
             failure_prob=self.requirements.failure_prob,
@@ -169,11 +176,16 @@ class CNUCB(Policy):
 
     def _advance(self, probe: search.Probe | None) -> None:
         """Give the search its answer and take up its next query, or its result."""
+        if probe is not None:
+            pulls, change = self._rounds - self._asked_until, self._evidence.reward_change(self._query)
+            self._asked.append(Question(self._query, probe, pulls, change))
+            self._asked_until = self._rounds
         try:
             query = next(self._search) if probe is None else self._search.send(probe)
         except StopIteration as end:
             self._finish(end.value)
         else:
+            self._query: search.Query = query
             self._evidence.begin(query)
 
     def _next_pull(self) -> Pull:
@@ -185,6 +197,41 @@ class CNUCB(Policy):
         if not self._guarding:
             return self._guard.ask()
         return self._pulls[self._arms.highest_bound(self.noise_scale)]
+
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
+        wanted = self._next_pull()  # takes up the next query if what was told since has answered the last one
+        if self._arms is None:
+            missing = wanted.size - under_way.get(wanted.intervention, 0)
+            if missing > 0:
+                return Pull(wanted.intervention, missing)
+            return self._evidence.next_pull_beside(under_way)
+        if not self._guarding:
+            return self._guard.ask_beside(Pull(arm, size) for arm, size in under_way.items())
+        with self._arms.counting(under_way):
+            return self._pulls[self._arms.highest_bound(self.noise_scale)]
+
+    def warm_start(self, intervention: Intervention, observations: Observations) -> None:
+        super().warm_start(intervention, observations)
+        if not intervention:  # the marginals hold these rows already; the guard can still learn from them
+            self._guard.warm_start(intervention, observations)
+
+    def why(self, pull: Pull) -> str:
+        if not self._guarding:
+            return self._guard.why(pull)
+        if self._arms is not None:
+            return f"the highest upper confidence bound: {self._arms.describe(pull.intervention)}"
+        query = self._query
+        text = f"to see whether {query.variable} moves the reward"
+        if query.undecided:
+            text += f", and which of its neighbours: {', '.join(query.undecided)}"
+        return text + (f", with {', '.join(query.fixed)} held" if query.fixed else "")
+
+    @property
+    def candidates(self) -> tuple[tuple[str, ...], ...] | None:
+        if not self._guarding or self.result is None:
+            return self._guard.candidates
+        named = self.result.reward_variables
+        return (named,) if named else tuple((candidate,) for candidate in self.result.candidates)
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._rounds += len(observations)

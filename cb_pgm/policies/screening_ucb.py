@@ -6,9 +6,10 @@ Meisami & Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.screening import Screening
@@ -53,6 +54,7 @@ class ScreeningUCB(Policy):
     """
 
     name = "screening"
+    learns_from_any_row = True
 
     def __init__(
         self,
@@ -89,7 +91,7 @@ class ScreeningUCB(Policy):
         return self._fallback
 
     @property
-    def survivors(self) -> tuple[tuple[str, ...], ...]:
+    def candidates(self) -> tuple[tuple[str, ...], ...]:
         """The sets of variables not ruled out, of the size under test."""
         return tuple(self._names(row) for row in self.screening.candidates[self.screening.surviving])
 
@@ -120,6 +122,7 @@ class ScreeningUCB(Policy):
         self._recent = RecentRows(self._n_states)
         self.screening = self._new_screening(1)
         self._left = -1
+        self._told_apart: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._named: tuple[str, ...] = ()
         self._fallback: str | None = None
         self._parent_arms: ArmTotals | None = None
@@ -140,16 +143,25 @@ class ScreeningUCB(Policy):
     # -- choosing --------------------------------------------------------------------------------------------
 
     def _next_pull(self) -> Pull:
-        if self._left > 1 or (self._left == 1 and self.max_parents > 1):
-            pull = self._telling_apart()
-            if pull is not None:
-                return pull
+        return self._telling_apart({}) or self._playing()
+
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
+        pull = self._telling_apart(under_way)
+        if pull is not None:
+            return pull
+        with (self._parent_arms or self._arms).counting(under_way):
+            return self._playing()
+
+    def _playing(self) -> Pull:
         if self._parent_arms is not None:
             return self._parent_pulls[self._parent_arms.highest_bound(self.noise_scale)]
         return self._pulls[self._arms.highest_bound(self.noise_scale, self._open_arms)]
 
-    def _telling_apart(self) -> Pull | None:
+    def _telling_apart(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         """Return the pull that best tells leader from challenger; None where that doesn't pay."""
+        self._told_apart = None
+        if self._left < 1 or (self._left == 1 and self.max_parents == 1):
+            return None
         pair = self._leader_and_challenger()
         if pair is None:
             return None
@@ -162,10 +174,21 @@ class ScreeningUCB(Policy):
             (first, screening.predictions(leader)),
             (second, screening.predictions(challenger)),
         )
-        missing = screening.threshold - screening.margins()[challenger]
-        if missing * 2.0 * self.parent_noise_scale**2 > difference * max(self._arms.rounds, len(self._pulls)):
+        missing = (screening.threshold - screening.margins()[challenger]) * 2.0 * self.parent_noise_scale**2
+        if missing > difference * max(self._arms.rounds, len(self._pulls)):
             return None
-        return self._pull_of[arm]
+        pull = self._pull_of[arm]
+        if under_way and missing <= difference * under_way.get(pull.intervention, 0):
+            return None  # what is under way will do
+        self._told_apart = first, second
+        return pull
+
+    def why(self, pull: Pull) -> str:
+        if self._told_apart is not None:
+            first, second = (" and ".join(self._names(positions)) for positions in self._told_apart)
+            return f"it best tells {first}, the likeliest cause, from {second}, the likeliest other one"
+        arms = self._parent_arms or self._arms
+        return f"the highest upper confidence bound: {arms.describe(pull.intervention)}"
 
     def _leader_and_challenger(self) -> tuple[int, int] | None:
         """Return the experts to tell apart, as positions in `Screening.losses`."""
@@ -182,13 +205,22 @@ class ScreeningUCB(Policy):
 
     # -- learning --------------------------------------------------------------------------------------------
 
+    def warm_start(self, intervention: Intervention, observations: Observations) -> None:
+        super().warm_start(intervention, observations)
+        if not intervention:
+            self._test(intervention, observations.codes, observations.rewards)
+
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
         if self._parent_arms is not None:
             self._parent_arms.add(intervention, observations.rewards)
+        self._test(intervention, observations.codes[:_MOST_TESTED], observations.rewards[:_MOST_TESTED])
+
+    def _test(
+        self, intervention: Intervention, codes: NDArray[np.int16], rewards: NDArray[np.float64]
+    ) -> None:
         if self._fallback is not None:
             return
-        codes, rewards = observations.codes[:_MOST_TESTED], observations.rewards[:_MOST_TESTED]
         self._recent.add(codes, self._codes_of.get(intervention))
         self.screening.observe(codes, rewards)
         left = int(np.count_nonzero(self.screening.surviving))
@@ -203,7 +235,7 @@ class ScreeningUCB(Policy):
             self.screening.observe(codes, rewards)
             left = int(np.count_nonzero(self.screening.surviving))
         self._left = left
-        self._named = self.survivors[0] if left == 1 else ()
+        self._named = self.candidates[0] if left == 1 else ()
         self._parent_arms = self._open_arms = None
         if left == 0:
             most = self.max_parents
@@ -226,10 +258,10 @@ class ScreeningUCB(Policy):
         position = int(np.flatnonzero(self.screening.surviving)[0])
         counts, totals = self.screening.seen(position)
         self._parent_arms = ArmTotals(joint_arms(self.states, self._named))
-        self._parent_arms.rounds = self._arms.rounds
         self._parent_pulls = [Pull(arm) for arm in self._parent_arms.arms]
         stride = max(self._n_states)
         for index, arm in enumerate(self._parent_arms.arms):
             states = [self.states[name].index(arm[name]) for name in self._named]
             cell = sum(state * stride**power for power, state in enumerate(states))
             self._parent_arms.rows[index], self._parent_arms.totals[index] = int(counts[cell]), totals[cell]
+        self._parent_arms.rounds = max(self._arms.rounds, int(self._parent_arms.rows.sum()))

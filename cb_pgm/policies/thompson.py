@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -35,6 +35,17 @@ class ThompsonSampling(Policy):
         spread = self.noise_scale / np.sqrt(arms.rows)
         draws = arms.totals / arms.rows + spread * self._draw.standard_normal(len(spread))
         return self._pulls[int(np.argmax(draws))]
+
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
+        untried = self._untried
+        with self._arms.counting(under_way):
+            self._untried = int(np.count_nonzero(self._arms.rows == 0))
+            pull = self._next_pull()
+        self._untried = untried
+        return pull
+
+    def why(self, pull: Pull) -> str:
+        return f"the highest draw of what its mean may be: {self._arms.describe(pull.intervention)}"
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
