@@ -114,14 +114,15 @@ class Screening:
         if math.isnan(self._origin) and len(rewards):
             self._origin = float(rewards[0])
             codes, rewards = codes[1:], rewards[1:]
-        while len(rewards):
+        done, size = 0, len(rewards)
+        while done < size:
             # Experts may only be formed between rows, at times that don't depend on how rows are batched.
-            size = max(1, min(len(rewards), self._refresh_at - self.rows))
-            self._take(codes[:size], rewards[:size] - self._origin)
-            codes, rewards = codes[size:], rewards[size:]
+            end = min(size, done + self._refresh_at - self.rows)
+            self._take(codes, rewards, done, end)
+            done = end
 
     def margins(self) -> NDArray[np.float64]:
-        """float64 [m]: the left side of the test for each candidate, in nats; ruled out at `threshold`."""
+        """float64 [m]: the left side of the test for each surviving candidate, in nats, up to `threshold`."""
         margins: NDArray[np.float64] = self._fits - self._sums_over_rows[0]
         return margins
 
@@ -149,10 +150,19 @@ class Screening:
         """The rows tested, as far as they are kept (2²⁴ codes): codes [m, n] and rewards [m]."""
         return self._log_codes[: self._logged], self._log_rewards[: self._logged] + self._origin
 
-    def _take(self, codes: NDArray[np.int16], rewards: NDArray[np.float64]) -> None:
+    def _take(self, codes: NDArray[np.int16], rewards: NDArray[np.float64], start: int, end: int) -> None:
+        keep = self._logged == self.rows and (self._logged + end - start) * codes.shape[1] <= _MOST_CODES
+        if keep:
+            self._make_room(self._logged + end - start)
         _observe(
             codes,
             rewards,
+            start,
+            end,
+            self._origin,
+            self._log_codes,
+            self._log_rewards,
+            self._logged if keep else -1,
             self._experts,
             self._n_states,
             self._counts,
@@ -164,8 +174,9 @@ class Screening:
             2.0 * self.noise_scale**2,
             self.threshold,
         )
-        self.rows += len(rewards)
-        self._log(codes, rewards)
+        self.rows += end - start
+        if keep:
+            self._logged += end - start
         if self.rows >= self._refresh_at:
             self._refresh_at = math.ceil(self._refresh_at * _REFRESH_GROWTH)
             if self._logged == self.rows:
@@ -200,16 +211,10 @@ class Screening:
                 2.0 * self.noise_scale**2,
             )
 
-    def _log(self, codes: NDArray[np.int16], rewards: NDArray[np.float64]) -> None:
-        if self._logged + len(rewards) < self.rows or self._logged * codes.shape[1] > _MOST_CODES:
-            return  # full: from here on the larger sets stay as they are
-        needed = self._logged + len(rewards)
-        while needed > len(self._log_rewards):
+    def _make_room(self, rows: int) -> None:
+        while rows > len(self._log_rewards):
             self._log_codes = np.concatenate([self._log_codes, np.empty_like(self._log_codes)])
             self._log_rewards = np.concatenate([self._log_rewards, np.empty_like(self._log_rewards)])
-        self._log_codes[self._logged : needed] = codes
-        self._log_rewards[self._logged : needed] = rewards
-        self._logged = needed
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]  # numba carries no types
@@ -232,6 +237,12 @@ def _cell(codes: NDArray[np.int16], variables: NDArray[np.int64], n_states: int)
 def _observe(
     codes: NDArray[np.int16],
     rewards: NDArray[np.float64],
+    start: int,
+    end: int,
+    origin: float,
+    log_codes: NDArray[np.int16],
+    log_rewards: NDArray[np.float64],
+    logged: int,
     experts: NDArray[np.int64],
     n_states: int,
     counts: NDArray[np.float64],
@@ -246,8 +257,11 @@ def _observe(
     m = len(fits)
     cells = np.empty(len(experts), dtype=np.int64)
     predictions = np.empty(len(experts))
-    for row in range(len(rewards)):
-        reward = rewards[row]
+    for row in range(start, end):
+        reward = rewards[row] - origin
+        if logged >= 0:
+            log_codes[logged + row - start] = codes[row]
+            log_rewards[logged + row - start] = reward
         overall = _overall_mean(sums_over_rows)
         lowest = losses.min()
         weight, mixed = 0.0, 0.0

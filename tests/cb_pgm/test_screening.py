@@ -126,7 +126,7 @@ def test_fits_are_residual_sums_of_squares() -> None:
     codes = _rows(rng, 300)
     rewards = _rewards(rng, codes, "gaussian") + 1000.0
     for size in (1, 2):
-        screening = Screening(N_STATES, size, 0.05, 0.7)
+        screening = Screening(N_STATES, size, 1e-300, 0.7)  # none is ruled out
         screening.observe(codes, rewards)
         margins = screening.margins()
         fits = []
