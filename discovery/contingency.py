@@ -96,8 +96,9 @@ def _check_codes(codes: NDArray[np.integer], cardinalities: tuple[int, ...]) -> 
     for column, cardinality in enumerate(cardinalities):
         low, high = int(codes[:, column].min()), int(codes[:, column].max())
         if low < 0 or high >= cardinality:
+            found = low if low < 0 else high
             raise EstimationError(
-                f"Expected codes from 0 to {cardinality - 1} in column {column} but found {low if low < 0 else high}"
+                f"Expected codes from 0 to {cardinality - 1} in column {column} but found {found}"
             )
 
 
