@@ -142,7 +142,10 @@ def _kl_ucb(context: PolicyContext) -> Policy:
 def _raps(context: PolicyContext) -> Policy:
     from cb_pgm.policies.raps import RAPS
 
-    reward_gap, effect_gap = _gaps_everywhere("raps", context)
+    reward_gap, effect_gap = _gaps("raps", context)
+    if context.truth is not None:  # it may ask about any variable, where effective gaps aren't enough
+        reward_gap = min(reward_gap, context.truth.reward_gap())
+        effect_gap = min(effect_gap, context.truth.effect_gap())
     return RAPS(
         context.states,
         reward_gap=reward_gap,
@@ -161,7 +164,9 @@ def _learn_graph(context: PolicyContext) -> Policy:
         raise PolicyError(
             "Expected a graph and marginals for learn-graph but found none: estimate or give them"
         )
-    reward_gap, effect_gap = _gaps_everywhere("learn-graph", context)
+    reward_gap, effect_gap = _gaps("learn-graph", context)
+    if context.truth is not None:
+        effect_gap = min(effect_gap, _effect_gap_over_lines(context.truth, context.graph))
     return LearnGraphThenUCB(
         context.graph,
         context.states,
@@ -200,19 +205,22 @@ def _oracle(context: PolicyContext) -> Policy:
     )
 
 
-def _gaps_everywhere(name: str, context: PolicyContext) -> tuple[float, float]:
-    """Return Δ and ε for a policy that may ask about any variable: no larger than the truth's, if known.
-
-    The context's may be the effective gaps, which are enough for a search that goes downstream first.
-    """
+def _gaps(name: str, context: PolicyContext) -> tuple[float, float]:
     if context.reward_gap is None or context.effect_gap is None:
         raise PolicyError(f"Expected a reward gap and an effect gap for {name} but found none: give both")
-    if context.truth is None:
-        return context.reward_gap, context.effect_gap
-    return (
-        min(context.reward_gap, context.truth.reward_gap()),
-        min(context.effect_gap, context.truth.effect_gap()),
-    )
+    return context.reward_gap, context.effect_gap
+
+
+def _effect_gap_over_lines(truth: CausalSystem, graph: EssentialGraph) -> float:
+    """Return ε over all the graph's lines that are true edges: what directing each of them has to see."""
+    from cb_pgm import gaps
+    from cb_pgm.exact import ExactInference
+
+    model, lines = truth.model, {frozenset(line) for line in graph.undirected}
+    names = model.variables
+    edges = [(a, b) for a, b in gaps.all_edges(model) if frozenset((names[a], names[b])) in lines]
+    every_state = {variable: range(states) for variable, states in enumerate(model.cards)}
+    return gaps.effect_gap(ExactInference(model), edges, every_state)
 
 
 def _truth(name: str, context: PolicyContext) -> CausalSystem:

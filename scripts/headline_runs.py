@@ -1,0 +1,218 @@
+"""Playing the headline study: every policy on every system, and the pulls it takes to name the parent."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from headline_settings import Setting
+
+from cb_pgm import CausalSystem, Policy, instances, search, simulate
+from cb_pgm.information_bound import least_pulls
+from cb_pgm.policies.raps import Reply, parent_search, raps_batch_size
+from cb_pgm.policies.registry import PolicyContext, make_policy
+
+FAILURE_PROB = 0.05
+ROWS_AT_ONCE = 20_000
+
+#: In the order of the table. RAPS is told how many parents there are, as are the others that look for them.
+POLICIES = (
+    "ucb",
+    "kl-ucb",
+    "thompson",
+    "raps",
+    "cn-ucb-fixed",
+    "cn-ucb",
+    "learn-graph",
+    "screening",
+    "causal-ucb",
+    "oracle",
+)
+#: Those that look for the reward's parents.
+LOOKING = ("raps", "cn-ucb-fixed", "cn-ucb", "learn-graph", "screening")
+#: What counts as a rival that knows neither the graph nor the reward's parents.
+UNINFORMED = ("ucb", "kl-ucb", "thompson", "raps")
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of one system: a row per policy, and their regret curves."""
+
+    rows: list[dict[str, Any]]
+    curves: list[dict[str, Any]]
+
+
+def rng_of(seed: int, *labels: object) -> np.random.SeedSequence:
+    """Return a source that depends on the study's seed and the labels alone."""
+    return np.random.SeedSequence(seed, spawn_key=tuple(zlib.crc32(str(label).encode()) for label in labels))
+
+
+def context_of(system: CausalSystem) -> PolicyContext:
+    """Return what policies are told: the true essential graph, exact marginals, the right gaps and σ."""
+    graph = system.essential_graph()
+    reward_gap, effect_gap = system.effective_gaps(graph)
+    return PolicyContext(
+        states=system.states,
+        noise_scale=system.noise_scale,
+        parent_noise_scale=system.conditional_noise_scale,
+        settable=system.settable,
+        failure_prob=FAILURE_PROB,
+        graph=graph,
+        marginals=system.marginals(),
+        reward_gap=reward_gap,
+        effect_gap=effect_gap,
+        max_parents=len(system.reward_parents),
+        truth=system,
+    )
+
+
+def play(setting: Setting, instance: int, seed: int) -> Played:
+    """Play all policies on one system of a setting."""
+    system = setting.make(np.random.default_rng(rng_of(seed, setting.name, instance)))
+    context = context_of(system)
+    printed = raps_pulls(system, np.random.default_rng(rng_of(seed, setting.name, instance, "raps")), None)
+    rows, curves = [], []
+    for name in POLICIES:
+        policy = make_policy(name, context)
+        row = {
+            "group": setting.group,
+            "setting": setting.name,
+            "instance": instance,
+            "n": len(system.states),
+            "n_states": max(map(len, system.states.values())),
+            "horizon": setting.horizon,
+            "policy": name,
+            "noise_scale": policy.noise_scale,
+            "reward_gap": context.reward_gap,
+            "effect_gap": context.effect_gap,
+            "batch": getattr(policy, "batch", None),
+            "raps_pulls_as_printed": printed,
+        }
+        if name == "raps" and math.isfinite(policy.batch):
+            rng = np.random.default_rng(rng_of(seed, setting.name, instance, "raps"))
+            needed = raps_pulls(system, rng, len(system.reward_parents))
+            if needed > setting.horizon:
+                rows.append(
+                    row | {"regret": None, "pulls_to_name": needed, "correct": None, "fallback": "not run"}
+                )
+                continue
+        run = simulate(policy, system, setting.horizon, rng_of(seed, setting.name, instance, name))
+        named = run.reward_variables
+        rows.append(
+            row
+            | {
+                "regret": run.regret,
+                "pulls_to_name": run.interventions_to_find,
+                "correct": named == system.reward_parents if named else None,
+                "fallback": run.fallback,
+            }
+        )
+        curves += [
+            {
+                "setting": setting.name,
+                "instance": instance,
+                "policy": name,
+                "round": int(t),
+                "regret": float(lost),
+            }
+            for t, lost in zip(run.rounds, run.regrets, strict=True)
+        ]
+    return Played(rows, curves)
+
+
+def raps_pulls(
+    system: CausalSystem, rng: np.random.Generator, max_parents: int | None, repeats: int = 20
+) -> float:
+    """Return RAPS' pulls until it has found all parents, by its formula: the mean of `repeats` searches.
+
+    The searches get exact replies, each at the price of B rows of every arm in every context, and B for every
+    context; the gaps are the system's, B counts as many contexts as `max_parents` says.
+    """
+    n_states = max(map(len, system.states.values()))
+    batch = raps_batch_size(
+        len(system.states),
+        n_states,
+        system.reward_gap(),
+        system.effect_gap(),
+        FAILURE_PROB,
+        noise_scale=system.noise_scale,
+        max_parents=max_parents,
+    )
+    if math.isinf(batch):
+        return math.inf
+    return batch * fmean(_arms_pulled(system, rng) for _ in range(repeats))
+
+
+def _arms_pulled(system: CausalSystem, rng: np.random.Generator) -> int:
+    """Return how many arms, those of held parents alone counted, a RAPS search with exact replies pulls."""
+    answer = search.exact_answers(system.dag, system.reward_parents)
+    everything, found, below, pulled = tuple(system.states), {}, set(), 0
+    while len(found) < len(system.reward_parents):
+        contexts = math.prod(len(system.states[name]) for name in found)
+        pulled += contexts
+        searching = parent_search(
+            [name for name in everything if name not in found and name not in below], rng
+        )
+        reply, moved = None, {}
+        while True:
+            try:
+                variable = next(searching) if reply is None else searching.send(reply)
+            except StopIteration as end:
+                parent = end.value
+                break
+            pulled += contexts * len(system.states[variable])
+            probe = answer(search.Query(variable, everything, found))
+            reply = Reply(probe.is_ancestor, probe.children)
+            moved[variable] = probe.children
+        found[parent] = None
+        below |= moved[parent]
+    return pulled
+
+
+# -- pulls until the reward's parent is named ----------------------------------------------------------------
+
+#: Policies whose pulls are counted, and how often each is played on a tree.
+NAMING = {"cn-ucb-fixed": 1, "cn-ucb": 1, "learn-graph": 1, "screening": 5}
+
+
+def count_pulls(n: int, instance: int, seed: int) -> list[dict[str, Any]]:
+    """Return a row per policy: its median pulls on one random tree, K = 3, copy probability .95, σ = 1."""
+    source = rng_of(seed, "pulls", n, instance)
+    system = instances.tree(n, 3, copy_probability=0.95, seed=np.random.default_rng(source))
+    context = context_of(system)
+    about = {"n": n, "instance": instance, "reward_gap": context.reward_gap, "effect_gap": context.effect_gap}
+    rows = []
+    for name, repeats in NAMING.items():
+        policy = make_policy(name, context)
+        outcomes = [
+            _pulls_to_name(policy, system, rng_of(seed, "pulls", n, instance, name, i))
+            for i in range(repeats)
+        ]
+        pulls = float(np.median([pulls for pulls, _ in outcomes]))
+        right = sum(named == system.reward_parents for _, named in outcomes)
+        rows.append(about | {"policy": name, "pulls": pulls, "runs": repeats, "right": right})
+    rng = np.random.default_rng(rng_of(seed, "pulls", n, instance, "raps"))
+    for name, max_parents in (("raps as printed", None), ("raps told of one parent", 1)):
+        rows.append(about | {"policy": name, "pulls": raps_pulls(system, rng, max_parents)})
+    rows.append(about | {"policy": "information bound", "pulls": least_pulls(system, FAILURE_PROB)})
+    return rows
+
+
+def _pulls_to_name(
+    policy: Policy, system: CausalSystem, source: np.random.SeedSequence
+) -> tuple[int, tuple[str, ...]]:
+    """Play until the policy names a parent; return the pulls so far, those of do() counted, and the name."""
+    world, own = (np.random.default_rng(child) for child in source.spawn(2))
+    policy = policy.fresh(own)
+    pulls = 0
+    while True:
+        pull = policy.ask()
+        if policy.reward_variables:
+            return pulls, policy.reward_variables
+        size = min(pull.size, ROWS_AT_ONCE)
+        policy.tell(pull, system.sample(pull.intervention, size, world))
+        pulls += size
