@@ -52,9 +52,12 @@ def _misfit(policy: CNUCB, horizon: int) -> str | None:
     about = f"{'' if fixed else 'about '}{n_states} × {pulls:,} pulls"
     if n_states * pulls > horizon:
         return f"one question may take {about}, more than the horizon of {horizon:,}: it may name nothing"
-    if questions * n_states * pulls > horizon:
+    # A further cause is looked for at every joint state of those found.
+    passes = sum(n_states**found for found in range(policy.max_parents))
+    if passes * questions * n_states * pulls > horizon:
+        repeated = f", at {passes} settings," if passes > 1 else ""
         return (
-            f"{questions} questions, as halving {n} variables takes, may take {about} each, more than the "
-            f"horizon of {horizon:,}: it may name nothing"
+            f"{questions} questions{repeated} to halve {n} variables may need {about} each, more than "
+            f"the horizon of {horizon:,}: it may name nothing"
         )
     return None

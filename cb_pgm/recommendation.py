@@ -76,15 +76,15 @@ def _expectation(task: Task, estimate: ArmEstimate) -> tuple[float, tuple[float,
     """Return the mean reward to expect of an arm, an interval for it, and on what they rest.
 
     Against a truth these are the policy's own. In a rehearsal pulls tell only of the fitted model, so the
-    table answers where it can: if the arm sets the reward's only parent, do(X = x) and seeing X = x have the
-    same mean.
+    table answers where it can: if the arm sets all of the reward's causes, doing and seeing it have the same
+    mean.
     """
     arm = estimate.intervention
     mean = task.system.mean_reward(arm)
     interval = estimate.low, estimate.high
     if task.is_truth:
         return estimate.mean, interval, f"{estimate.rows:,} pulls; the truth is {task.as_asked(mean):.4g}"
-    if len(arm) == 1 and tuple(arm) == task.system.reward_parents:
+    if set(arm) == set(task.system.reward_parents):
         rows = _rows_with(task, arm)
         radius = _radius(task, rows)
         about = f"{rows:,} rows of the table show it, and count if nothing else causes the reward"
@@ -96,11 +96,11 @@ def _expectation(task: Task, estimate: ArmEstimate) -> tuple[float, tuple[float,
 def _after_truth(task: Task, arm: Intervention) -> list[str]:
     best, best_mean = task.system.best_arm()
     lost = best_mean - task.system.mean_reward(arm)
-    verdict = "No single intervention is better." if lost <= 0 else f"{best} is better by {lost:.4g} a round."
-    return [
-        verdict,
-        "Next: repeat it with --runs 20 for the spread, or without --truth, as on a table of one's own.",
-    ]
+    verdict = f"{best} is better by {lost:.4g} a round."
+    if lost <= 0:
+        verdict = "No intervention on one variable is better."
+    spread = "repeat it with --runs 20 for the spread, or " if task.settings.runs == 1 else ""
+    return [verdict, f"Next: {spread}leave --truth away, as a rehearsal on the table alone."]
 
 
 def _after_rehearsal(task: Task, arm: Intervention) -> list[str]:

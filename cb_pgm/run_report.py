@@ -76,6 +76,12 @@ class RunReport:
         ]
         return pd.concat(curves, ignore_index=True)[["policy", "graph", "run", "round", "regret"]]
 
+    def summary(self) -> pd.DataFrame:
+        """Return a tidy frame with a row per policy, graph and run: the entries of ``to_dict()["policies"]``."""
+        import pandas as pd
+
+        return pd.DataFrame([self._entry(played) for played in self.played])
+
     @cached_property
     def recommendation(self) -> Recommendation | None:
         """The intervention worth doing; None where no arm was pulled."""

@@ -89,6 +89,12 @@ def test_the_object_has_the_promised_shape(report):
             assert (row["reward_variables"], row["correct"], row["interventions_to_find"]) == ([], None, None)
 
 
+def test_the_summary_has_a_row_per_entry(report):
+    summary = report.summary()
+    assert summary["regret"].tolist() == [row["regret"] for row in report.to_dict()["policies"]]
+    assert set(summary["policy"]) == {"cn-ucb", "ucb", "thompson"}
+
+
 def test_the_truth_is_told_as_it_is(report):
     system = cb_pgm.CausalSystem.from_bif("data/asia.bif", reward="xray=yes")
     truth = report.to_dict()["truth"]
