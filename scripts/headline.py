@@ -103,8 +103,8 @@ def as_markdown(table: pd.DataFrame) -> str:
     """Return the table for people: mean regret and, in brackets, pulls until the parents were named."""
     lines = [
         "Mean regret at T (median pulls until the reward's parents were named; – if they weren't).",
-        "✗: systems in which other variables were named in the end. RAPS isn't run where it needs more than T",
-        "pulls, and says how many. Regret below 0: several variables set at once beat the best single one.",
+        "✗: systems in which other variables were named in the end. RAPS isn't run where it needs more than",
+        "T pulls, and says how many. Regret below 0: several variables set at once beat the best single one.",
         "",
         "| system | T | " + " | ".join(POLICIES) + " | RAPS by its printed B |",
         "|---|--:|" + "--:|" * (len(POLICIES) + 1),
@@ -172,8 +172,8 @@ def said_of_regret(table: pd.DataFrame) -> list[str]:
     rivals, regret = at.loc[list(UNINFORMED), "regret"].dropna(), at["regret"]
     said = [
         f"Mean regret at T = {int(at['horizon'].iloc[0]):,} on such trees: screening "
-        f"{regret['screening']:,.0f}, 1/{rivals.min() / regret['screening']:.0f} of the best rival that knows "
-        f"neither graph nor parent ({rivals.idxmin()}: {rivals.min():,.0f}); the floor: "
+        f"{regret['screening']:,.0f}, 1/{rivals.min() / regret['screening']:.0f} of the best rival that "
+        f"knows neither graph nor parent ({rivals.idxmin()}: {rivals.min():,.0f}); the floor: "
         f"causal-ucb {regret['causal-ucb']:,.0f}, oracle {regret['oracle']:,.0f}."
     ]
     for name in TWO_CAUSES:

@@ -84,6 +84,7 @@ class CausalUCB(Policy):
     """
 
     name = "causal-ucb"
+    learns_from_any_row = True
 
     def __init__(
         self,
@@ -138,8 +139,31 @@ class CausalUCB(Policy):
         bounds: NDArray[np.float64] = means + width / np.sqrt(rows)
         return bounds
 
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
+        """Expect of rows to come the joint states that are likely under their arm, at their means so far."""
+        before = self._rows, self._totals
+        expected = np.zeros(len(self._rows))
+        for arm, shares in zip(self._arms.arms, self._shares, strict=True):
+            expected += under_way.get(arm, 0) * shares
+        self._rows = self._rows + expected
+        self._totals = self._totals + expected * (before[1] / np.maximum(before[0], 1.0))
+        pull = self._next_pull()
+        self._rows, self._totals = before
+        return pull
+
+    def why(self, pull: Pull) -> str:
+        return "the highest upper confidence bound, by what the reward makes of its parents' states"
+
+    def warm_start(self, intervention: Intervention, observations: Observations) -> None:
+        super().warm_start(intervention, observations)
+        if not intervention:
+            self._count(observations)
+
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
+        self._count(observations)
+
+    def _count(self, observations: Observations) -> None:
         cells = observations.codes[:, self._columns] @ self._strides
         self._rows += np.bincount(cells, minlength=len(self._rows))
         self._totals += np.bincount(cells, weights=observations.rewards, minlength=len(self._rows))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class ExploreThenUCB(Policy):
 
     @abstractmethod
     def _explore(self, rng: np.random.Generator) -> Iterator[Pull]:
-        """Yield pulls; between two of them the rows that came of the first are in `_records`.
+        """Yield pulls with the reason in their `why`, the same again until its rows are in `_records`.
 
         Sets `_found` to the parents as they are found, and `_fallback` where none can be.
         """
@@ -61,6 +62,23 @@ class ExploreThenUCB(Policy):
             self._arms = self._play_ucb()
             self._pulls = [Pull(arm) for arm in self._arms.arms]
         return self._pulls[self._arms.highest_bound(self.noise_scale)]
+
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
+        pull = self._next_pull()
+        if self._arms is None:
+            missing = pull.size - under_way.get(pull.intervention, 0)
+            return replace(pull, size=missing) if missing > 0 else None
+        with self._arms.counting(under_way):
+            return self._next_pull()
+
+    def why(self, pull: Pull) -> str:
+        if self._arms is None:
+            return pull.why
+        return f"the highest upper confidence bound: {self._arms.describe(pull.intervention)}"
+
+    @property
+    def candidates(self) -> tuple[tuple[str, ...], ...] | None:
+        return (self.reward_variables,) if self._found else None
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._rounds += len(observations)

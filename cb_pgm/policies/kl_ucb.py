@@ -6,7 +6,7 @@ Source: Garivier & Cappé, "The KL-UCB algorithm for bounded stochastic bandits 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numba import njit
@@ -76,6 +76,13 @@ class KLUCB(Policy):
         else:
             highest = _highest_gaussian_bound(arms.rows, arms.totals, level, self.noise_scale)
         return self._pulls[int(highest)]
+
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
+        with self._arms.counting(under_way):
+            return self._next_pull()
+
+    def why(self, pull: Pull) -> str:
+        return f"the highest upper confidence bound: {self._arms.describe(pull.intervention)}"
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         rewards = observations.rewards

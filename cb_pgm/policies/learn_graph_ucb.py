@@ -113,8 +113,10 @@ class LearnGraphThenUCB(ExploreThenUCB):
         self._fallback = (for_graph.impossible() if has_lines else None) or for_reward.impossible()
         if self._fallback is not None:
             return
-        self.learnt = yield from _asked(orient(self.graph, settable=self.settable), for_graph)
-        result = yield from _asked(self._search(self.learnt), for_reward)
+        why = "to see which of its neighbours {} moves"
+        self.learnt = yield from _asked(orient(self.graph, settable=self.settable), for_graph, why)
+        why = "to see whether {} moves the reward"
+        result = yield from _asked(self._search(self.learnt), for_reward, why)
         self._found = result.reward_variables
         if not self._found:
             self._fallback = result.note or "the answers left no candidate for the reward variable"
@@ -130,14 +132,14 @@ class LearnGraphThenUCB(ExploreThenUCB):
         return search.sound(graph, settable=tuple(self.settable), priority=self.priority)
 
 
-def _asked(asking: Generator[Query, Probe, T], evidence: Evidence) -> Generator[Pull, None, T]:
+def _asked(asking: Generator[Query, Probe, T], evidence: Evidence, why: str) -> Generator[Pull, None, T]:
     """Yield the pulls that answer what `asking` asks, and return what it returns."""
     try:
         query = next(asking)
         while True:
             evidence.begin(query)
             while (pull := evidence.next_pull()) is not None:
-                yield pull
+                yield replace(pull, why=why.format(query.variable))
             query = asking.send(evidence.probe())
     except StopIteration as end:
         result: T = end.value

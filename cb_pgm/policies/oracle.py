@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -61,6 +61,13 @@ class OracleUCB(Policy):
 
     def _next_pull(self) -> Pull:
         return self._pulls[self._arms.highest_bound(self.noise_scale)]
+
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
+        with self._arms.counting(under_way):
+            return self._next_pull()
+
+    def why(self, pull: Pull) -> str:
+        return f"the highest upper confidence bound: {self._arms.describe(pull.intervention)}"
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)

@@ -182,7 +182,7 @@ class RAPS(ExploreThenUCB):
             candidates = [name for name in self.settable if name not in self._found and name not in below]
             contexts = self._contexts()
             for context in contexts:
-                yield from self._fill(context)
+                yield from self._fill(context, "to compare with")
             search = parent_search(candidates, rng)
             reply, descendants = None, {}
             while True:
@@ -192,7 +192,7 @@ class RAPS(ExploreThenUCB):
                     parent = end.value
                     break
                 for arm in self._arms_in(contexts, variable):
-                    yield from self._fill(arm)
+                    yield from self._fill(arm, f"to see what {variable} moves, and whether the reward")
                 reply = self._reply(contexts, variable)
                 descendants[variable] = reply.descendants
             if parent is None:
@@ -210,10 +210,10 @@ class RAPS(ExploreThenUCB):
             for state in self.settable[variable]:
                 yield Intervention({variable: state, **context})
 
-    def _fill(self, arm: Intervention) -> Iterator[Pull]:
+    def _fill(self, arm: Intervention, why: str) -> Iterator[Pull]:
         # Rows may come in fewer than asked, so go on until they are there.
         while (missing := int(self.batch) - self._records[arm].rows) > 0:
-            yield Pull(arm, missing)
+            yield Pull(arm, missing, why)
 
     def _reply(self, contexts: Sequence[Intervention], variable: str) -> Reply:
         """Compare each arm with its context: means by Δ/2, the shares of every variable's states by ε/2."""

@@ -144,6 +144,30 @@ class TestConformance:
             assert set(pull.intervention) <= set(settable)
             policy.tell(pull, earthquake.sample(pull.intervention, pull.size, rng))
 
+    def test_pulls_beside_others_may_come_back_in_any_order(
+        self, make: Callable[..., Policy], earthquake: CausalSystem
+    ) -> None:
+        policy, rng = make(earthquake), np.random.default_rng(0)
+        for _ in range(60):
+            first = policy.ask()
+            assert isinstance(policy.why(first), str)
+            beside = policy.ask_beside([first])
+            assert policy.ask() is first
+            for pull in (beside, first):
+                if pull is not None:
+                    assert pull.size >= 1
+                    policy.tell(pull, earthquake.sample(pull.intervention, pull.size, rng))
+
+    def test_rows_known_beforehand_are_taken_in(
+        self, make: Callable[..., Policy], earthquake: CausalSystem
+    ) -> None:
+        policy, rng = make(earthquake), np.random.default_rng(0)
+        for known in (Intervention(), Intervention({"Alarm": "True"})):
+            policy.warm_start(known, earthquake.sample(known, 30, rng))
+        assert policy.best_arm() is not None
+        pull = policy.ask()
+        policy.tell(pull, earthquake.sample(pull.intervention, pull.size, rng))
+
     def test_finds_the_best_arm(self, make: Callable[..., Policy], earthquake: CausalSystem) -> None:
         """One run of 20,000 rounds: the gap to the second best variable is .66, dozens of standard errors."""
         run = simulate(make(earthquake), earthquake, 20_000, seed=3)
