@@ -31,6 +31,10 @@ from discovery import EssentialGraph
 ENDLESS = 50  # turns of one loop; five nodes never need more than a dozen
 
 
+#: Returns the number of questions asked on a case, and whether X_R was missed.
+Asker = Callable[[EssentialGraph, "nx.DiGraph[str]", str], tuple[int, bool]]
+
+
 class Endless(Exception):
     """A loop that would never end."""
 
@@ -296,10 +300,26 @@ def whole_cliques(graph: EssentialGraph) -> search.Search:
     return inquiry.unnamed("no variable moved the reward")
 
 
-SEARCHES: dict[str, Callable[[EssentialGraph], search.Search]] = {
-    "general": search.general,
-    "whole cliques": whole_cliques,
-    "sound": search.sound,
+def cliques_throughout(graph: EssentialGraph, dag: nx.DiGraph[str], reward_variable: str) -> tuple[int, bool]:
+    """Run mended Algorithm 2 with cliques in trees too; return its questions and whether it missed X_R."""
+    run = Run(graph, dag, reward_variable, Slips(trees_by_cliques=True), random.Random(0))
+    named = run.outcome()
+    return len(run.asked), reward_variable not in named
+
+
+def solved_by(searched: Callable[[EssentialGraph], search.Search]) -> Asker:
+    def asker(graph: EssentialGraph, dag: nx.DiGraph[str], reward_variable: str) -> tuple[int, bool]:
+        result = search.solve(searched(graph), search.exact_answers(dag, [reward_variable]))
+        return len(result.queries), reward_variable not in result.candidates
+
+    return asker
+
+
+ASKERS: dict[str, Asker] = {
+    "general, cliques in trees too": cliques_throughout,
+    "general": solved_by(search.general),
+    "whole cliques": solved_by(whole_cliques),
+    "sound": solved_by(search.sound),
 }
 
 
@@ -335,7 +355,8 @@ def smallest(slips: Slips, seed: int) -> str:
                     mended is None or outcome(graph, dag, node, mended, random.Random(seed)) == "right"
                 ):
                     arrows = (
-                        ", ".join(f"{tail} → {head}" for tail, head in dag.edges) or f"{n} nodes, no arrow"
+                        ", ".join(f"{tail} → {head}" for tail, head in dag.edges)
+                        or f"{n} node{'s' * (n > 1)}, no arrow"
                     )
                     return f"{arrows}; X_R = {node}: {how}"
     return ""
@@ -350,15 +371,15 @@ def print_questions(n: int, seed: int) -> None:
         name = f"chordal, {size} nodes, cliques up to {clique}"
         graphs[name] = [random_chordal_dag(size, clique, rng) for _ in range(50)]
     for name, dags in graphs.items():
-        for label, searched in SEARCHES.items():
+        graphs_of = [EssentialGraph.from_dag(dag) for dag in dags]
+        for label, asker in ASKERS.items():
             cases = missed = questions = 0
-            for dag in dags:
-                graph = EssentialGraph.from_dag(dag)
+            for graph, dag in zip(graphs_of, dags, strict=True):
                 for node in dag:
-                    result = search.solve(searched(graph), search.exact_answers(dag, [node]))
+                    asked, misses = asker(graph, dag, node)
                     cases += 1
-                    questions += len(result.queries)
-                    missed += node not in result.candidates
+                    questions += asked
+                    missed += misses
             print(f"| {name} | {label} | {cases} | {questions} | {questions / cases:.2f} | {missed} |")
 
 

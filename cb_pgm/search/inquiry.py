@@ -89,18 +89,19 @@ class Inquiry:
                 reason=f"{step.reason}; {reason}" if step.reason else reason,
             )
 
-    def candidates_below(self, variable: str) -> set[str]:
-        """Return the candidates among `variable`, whose edges must all be directed, and its descendants.
+    def below(self, variable: str) -> set[str]:
+        """Return `variable`, whose edges must all be directed, and its descendants; of a candidate,
+        candidates.
 
         Notes
         -----
         From such a variable every unshielded path starts with an arrow, so by rule 1 it is one of arrows
         only: what is below it is below it in every DAG left, and nothing learned later changes that.
-        Between two candidates such a path leads over candidates only, so it isn't followed further than
-        that.
+        Between two candidates such a path leads over candidates only, so from one it isn't followed
+        further.
         """
         if variable not in self.candidates:
-            return {node for node in self.known.descendants(variable) if node in self.candidates}
+            return self.known.descendants(variable)
         reached, frontier = {variable}, [variable]
         while frontier:
             for child in self.known.children(frontier.pop()):
@@ -114,20 +115,16 @@ class Inquiry:
 
         After a no, `variable` and what is below it; after a yes, everything else.
         """
-        below = self.candidates_below(variable)
+        below = self.below(variable)
         if moves:
             self.deepest = variable
             others = [candidate for candidate in self.candidates if candidate not in below]
-            self.rule_out(
-                variable, others, f"{variable} moves the reward, so its parent is {variable} or below it"
-            )
+            reason = f"{variable} moves the reward, so its parent is {variable} or below it"
+            self.rule_out(variable, others, reason)
         else:
             self._excluded |= below
-            self.rule_out(
-                variable,
-                below,
-                f"{variable} doesn't move the reward, so its parent isn't {variable} nor below it",
-            )
+            reason = f"{variable} doesn't move the reward, so its parent isn't {variable} nor below it"
+            self.rule_out(variable, below, reason)
 
     def hold(self, found: str) -> None:
         """Go on to a further parent of the reward with `found` held: what a yes said has to be asked anew.
@@ -140,9 +137,12 @@ class Inquiry:
             for variable, step in self._step_of.items()
             if not self.steps[step].probe.is_ancestor
         }
-        left = [node for node in self._position if node not in self._excluded and node not in self._fixed]
-        self.candidates = dict.fromkeys(left)
+        self.candidates = dict.fromkeys(self.not_excluded())
         self.deepest = None
+
+    def not_excluded(self) -> list[str]:
+        """Return the variables, apart from those held, that no answer of no speaks against."""
+        return [node for node in self._position if node not in self._excluded and node not in self._fixed]
 
     # -- ending ----------------------------------------------------------------------------------------------
 

@@ -81,11 +81,9 @@ def _search(
 
 def _result(inquiry: Inquiry, found: Sequence[str]) -> SearchResult:
     parents = inquiry.in_order(found)
-    further = [*inquiry.candidates]
-    note = "" if found else NOTHING_MOVED
-    if further:
-        note = "the variables that can be set don't tell whether there is a further parent, or which"
-    elif inquiry.deepest is not None:
-        further = [inquiry.deepest]
-        note = f"the answers contradict each other: {inquiry.deepest} moved the reward"
-    return SearchResult(parents, inquiry.in_order([*found, *further]), tuple(inquiry.steps), note)
+    if inquiry.deepest is None and not inquiry.candidates:
+        return SearchResult(parents, parents, tuple(inquiry.steps), "" if found else NOTHING_MOVED)
+    # A yes only says where one parent is; others may be wherever there was no no.
+    candidates = inquiry.in_order([*found, *inquiry.not_excluded()])
+    note = "the answers don't tell whether there is a further parent, or which"
+    return SearchResult(parents, candidates, tuple(inquiry.steps), note)

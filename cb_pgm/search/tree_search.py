@@ -108,7 +108,7 @@ def _ask_children(node: str, inquiry: Inquiry) -> Generator[Query, Probe, bool]:
     children = inquiry.in_order(
         child for child in inquiry.known.children(node) if child in inquiry.candidates
     )
-    for child in sorted(children, key=lambda child: -len(inquiry.candidates_below(child))):
+    for child in sorted(children, key=lambda child: -len(inquiry.below(child))):
         moves = yield from inquiry.ask(child)
         inquiry.conclude(child, moves)
         if moves:

@@ -58,6 +58,21 @@ def test_a_parent_that_cannot_be_set_leaves_candidates() -> None:
     assert "further parent" in result.note
 
 
+def test_with_variables_that_cannot_be_set_no_parent_is_lost_and_none_is_made_up(
+    paper_slips: ModuleType,
+) -> None:
+    rng = random.Random(3)
+    n_complete = 0
+    for dag in [*paper_slips.all_dags(4)] * 5:
+        parents = set(rng.sample(list(dag), rng.randint(0, 3)))
+        settable = [node for node in dag if rng.random() < 0.7]
+        result = solve(multiple(EssentialGraph.from_dag(dag), settable=settable), exact_answers(dag, parents))
+        assert set(result.reward_variables) <= parents <= set(result.candidates)
+        assert {step.query.variable for step in result.queries} <= set(settable)
+        n_complete += set(result.reward_variables) == parents
+    assert n_complete > 50
+
+
 def test_nothing_is_named_when_nothing_moves_the_reward(paper_slips: ModuleType) -> None:
     for dag in paper_slips.all_dags(3):
         result = solve(multiple(EssentialGraph.from_dag(dag)), exact_answers(dag, []))
