@@ -52,7 +52,8 @@ class Pipeline:
         How the graph is estimated, as in `discovery.estimate`; `knowledge` is a TOML file of what is known.
     policies
         Names out of `cb_pgm.policies.registry.POLICIES`. Those that work on a graph play on the estimated one
-        and, with a truth, also on the true one (the oracle), there with exact marginals.
+        and, with a truth, also on the true one ("oracle"), there with exact marginals; those that are told
+        what is played against count as the oracle's too.
     horizon, runs, seed
         Rounds; repetitions; what everything random comes from (None: drawn, and kept in the task).
     failure_prob
@@ -240,6 +241,7 @@ class Pipeline:
             reward_gap=reward_gap if self.reward_gap is None else self.reward_gap,
             effect_gap=effect_gap if self.effect_gap is None else self.effect_gap,
             max_parents=self.max_parents or max(1, len(system.reward_parents)),
+            truth=system,
         )
 
     def _entries(
@@ -248,10 +250,12 @@ class Pipeline:
         """Make every policy, once per graph that it plays on."""
         worlds = {"estimated": (graph, inputs.marginals_over(table, system.states))}
         if self.truth is not None:
-            worlds["oracle"] = (system.essential_graph(), system.marginals())
+            exact = replace(system.marginals(), reward_mean=system.mean_reward())  # as the table has one
+            worlds["oracle"] = (system.essential_graph(), exact)
         for name in dict.fromkeys(self.policies):
-            if not policy_kind(name).needs_graph:
-                yield Entry(name, "none", make_policy(name, context))
+            kind = policy_kind(name)
+            if not kind.needs_graph:
+                yield Entry(name, "oracle" if kind.told else "none", make_policy(name, context))
                 continue
             for where, (essential_graph, marginals) in worlds.items():
                 known = replace(context, graph=essential_graph, marginals=marginals)

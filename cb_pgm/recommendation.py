@@ -51,10 +51,12 @@ class Recommendation:
 def recommend(report: RunReport) -> Recommendation | None:
     """Return the best arm of the policy that lost least; None where it pulled no arm.
 
-    Runs on the oracle graph don't count: nobody has one in earnest. Of several runs the arm that came out
-    best most often is taken, with the estimate of the first run that had it.
+    Policies with the oracle's knowledge don't count: nobody has that in earnest. Of several runs the arm that
+    came out best most often is taken, with the estimate of the first run that had it.
     """
     groups = [group for group in report.groups() if group[0].graph != "oracle"]
+    if not groups:
+        return None
     best = min(groups, key=lambda group: sum(played.outcome.regret for played in group))
     arms = [played.outcome.best_arm for played in best if played.outcome.best_arm is not None]
     if not arms:

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.commands.output import json_text
+from cb_pgm.commands.output import json_text, write_text
 from cb_pgm.graph_plots import draw_graphs, edge_verdicts
 from cb_pgm.plots import draw_regret, regret_bands, save
 
@@ -37,9 +37,9 @@ _LIBRARIES = (
 def write_run(report: RunReport, folder: Path) -> None:
     """Write result.json, settings.json, summary.txt, regret.csv and the pictures regret and graph."""
     task = report.task
-    (folder / "result.json").write_text(json_text(report.to_dict()) + "\n", encoding="utf-8")
-    (folder / "settings.json").write_text(json_text(resolved_settings(task)) + "\n", encoding="utf-8")
-    (folder / "summary.txt").write_text(report.to_text() + "\n", encoding="utf-8")
+    write_text(folder / "result.json", json_text(report.to_dict()))
+    write_text(folder / "settings.json", json_text(resolved_settings(task)))
+    write_text(folder / "summary.txt", report.to_text())
     curves = report.curves()
     curves.to_csv(folder / "regret.csv", index=False, float_format="%.10g")
     title = f"Reward {task.settings.reward}{', minimized' if task.settings.minimize else ''}"

@@ -77,7 +77,7 @@ class RunReport:
         return pd.concat(curves, ignore_index=True)[["policy", "graph", "run", "round", "regret"]]
 
     def summary(self) -> pd.DataFrame:
-        """Return a tidy frame with a row per policy, graph and run: the entries of ``to_dict()["policies"]``."""
+        """Return a tidy frame with the entries of ``to_dict()["policies"]``, one row each."""
         import pandas as pd
 
         return pd.DataFrame([self._entry(played) for played in self.played])

@@ -110,7 +110,7 @@ def _fallbacks(report: RunReport) -> list[str]:
 def _recommendation(report: RunReport) -> list[str]:
     found = report.recommendation
     if found is None:
-        return ["Recommendation", "  None: no arm was pulled."]
+        return ["Recommendation", "  None: nothing was played that one could do without knowing the truth."]
     setting = " and ".join(f"{variable} = {state}" for variable, state in found.intervention.items())
     graph = "" if found.graph == "none" else f" on the {found.graph} graph"
     return [

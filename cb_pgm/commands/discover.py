@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace) -> None:
     """Estimate, write and print the graph."""
-    from cb_pgm.commands.output import check_folder, json_text, print_text
+    from cb_pgm.commands.output import check_folder, json_text, print_text, write_text
     from cb_pgm.console import note, waiting
     from cb_pgm.inputs import estimated_graph
     from discovery import read_csv
@@ -40,7 +40,7 @@ def execute(options: Namespace) -> None:
         note(f"warning: {warning}")
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(used.graph.to_json() + "\n", encoding="utf-8")
+        write_text(file, used.graph.to_json())
     elif options.out is not None:
         _write_folder(used, options.out)
     print_text(json_text(_content(table, used, options)) if options.json else _text(table, used, options))
@@ -61,11 +61,12 @@ def _output_file(options: Namespace) -> Path | None:
 
 
 def _write_folder(used: UsedGraph, folder: Path) -> None:
+    from cb_pgm.commands.output import write_text
     from cb_pgm.graph_plots import draw_graphs, edge_verdicts
     from cb_pgm.plots import save
 
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "graph.json").write_text(used.graph.to_json() + "\n", encoding="utf-8")
+    write_text(folder / "graph.json", used.graph.to_json())
     save(draw_graphs(edge_verdicts(used.graph), used.graph), folder / "graph")
 
 

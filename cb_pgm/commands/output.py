@@ -10,7 +10,7 @@ from typing import Any
 
 from cb_pgm.errors import CausalBanditError
 
-__all__ = ["check_folder", "json_text", "print_text"]
+__all__ = ["check_folder", "json_text", "print_text", "write_text"]
 
 
 def check_folder(path: Path | None, *, force: bool) -> None:
@@ -36,6 +36,11 @@ def check_folder(path: Path | None, *, force: bool) -> None:
 def json_text(content: Mapping[str, Any]) -> str:
     """Return `content` as JSON for people and programs; ValueError if a number in it isn't finite."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` and a line end to a file; what isn't Unicode (odd file names) is escaped."""
+    path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
 
 
 def print_text(text: str) -> None:

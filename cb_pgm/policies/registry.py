@@ -57,11 +57,15 @@ class PolicyContext:
 
 @dataclass(frozen=True)
 class PolicyKind:
-    """One name: how to make the policy, whether it works on a graph, and a line about it."""
+    """One name: how to make its policy, whether that needs a graph, a line about it.
+
+    `told` is for policies that know what they play against and serve as a floor for the others.
+    """
 
     make: Callable[[PolicyContext], Policy]
     needs_graph: bool
     summary: str
+    told: bool = False
 
 
 def make_policy(name: str, context: PolicyContext) -> Policy:
@@ -248,6 +252,10 @@ POLICIES: Mapping[str, PolicyKind] = {
     "kl-ucb": PolicyKind(_kl_ucb, False, "KL-UCB over all arms"),
     "raps": PolicyKind(_raps, False, "find the reward's parents by variables drawn at random, then UCB"),
     "learn-graph": PolicyKind(_learn_graph, True, "learn the whole graph first, then search it, then UCB"),
-    "causal-ucb": PolicyKind(_causal_ucb, False, "told graph and tables: C-UCB, a floor for the others"),
-    "oracle": PolicyKind(_oracle, False, "told the reward's parents: UCB on them, a floor for the others"),
+    "causal-ucb": PolicyKind(
+        _causal_ucb, False, "told graph and tables: C-UCB, a floor for the others", told=True
+    ),
+    "oracle": PolicyKind(
+        _oracle, False, "told the reward's parents: UCB on them, a floor for the others", told=True
+    ),
 }
