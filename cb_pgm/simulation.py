@@ -17,6 +17,7 @@ from cb_pgm.policies.base import ArmEstimate, Policy
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cb_pgm.story import Story
     from cb_pgm.system import CausalSystem
 
 __all__ = ["Run", "simulate"]
@@ -49,6 +50,8 @@ class Run:
         Why the policy gave up its own way; None where it didn't.
     best_arm
         What the policy would recommend at the end, with its interval.
+    story
+        The questions of its search and their answers; None where it doesn't ask any.
     """
 
     policy: str
@@ -60,6 +63,7 @@ class Run:
     interventions_to_find: int | None
     fallback: str | None
     best_arm: ArmEstimate | None
+    story: Story | None = None
 
     @property
     def curve(self) -> pd.DataFrame:
@@ -133,6 +137,7 @@ def simulate(
         interventions_to_find=found_at if named else None,
         fallback=policy.fallback,
         best_arm=policy.best_arm(),
+        story=policy.story,
     )
 
 
