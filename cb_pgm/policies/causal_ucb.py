@@ -1,7 +1,7 @@
 """C-UCB: the graph and its tables are known, only what the reward makes of its parents has to be learnt.
 
 Source: Lu, Meisami, Tewari & Yan, "Regret analysis of bandit problems with causal background knowledge" (UAI
-2020), Algorithm 1.
+2020).
 """
 
 from __future__ import annotations
@@ -154,10 +154,10 @@ class CausalUCB(Policy):
     def why(self, pull: Pull) -> str:
         return "the highest upper confidence bound, by what the reward makes of its parents' states"
 
-    def warm_start(self, intervention: Intervention, observations: Observations) -> None:
-        super().warm_start(intervention, observations)
-        if not intervention:
+    def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
+        if not super().warm_start(intervention, observations):
             self._count(observations)
+        return True
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
