@@ -1,7 +1,6 @@
 """What several test files here need: the printed algorithms of `scripts/paper_slips.py` and its graphs."""
 
-import importlib.util
-import sys
+import importlib
 from pathlib import Path
 from types import ModuleType
 
@@ -10,9 +9,6 @@ import pytest
 
 @pytest.fixture(scope="session")
 def paper_slips() -> ModuleType:
-    path = Path(__file__).parents[2] / "scripts" / "paper_slips.py"
-    spec = importlib.util.spec_from_file_location("paper_slips", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look it up
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parents[2] / "scripts")
+        return importlib.import_module("paper_slips")
