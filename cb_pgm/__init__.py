@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cb_pgm import instances, search, theory
-    from cb_pgm.errors import CausalBanditError, CausalSystemError, PolicyError, SearchError
+    from cb_pgm.errors import (
+        CausalBanditError,
+        CausalSystemError,
+        PolicyError,
+        SearchError,
+        SessionBusyError,
+        SessionError,
+    )
     from cb_pgm.intervention import Intervention, Observations, Pull
     from cb_pgm.policies.base import Policy
     from cb_pgm.policies.causal_ucb import CausalUCB
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     from cb_pgm.policies.screening_ucb import ScreeningUCB
     from cb_pgm.policies.thompson import ThompsonSampling
     from cb_pgm.policies.ucb import UCB
+    from cb_pgm.session.verbs import Session
     from cb_pgm.simulation import Run, simulate
     from cb_pgm.system import CausalSystem
 
@@ -47,6 +55,9 @@ _HOME = {
     "Run": "simulation",
     "ScreeningUCB": "policies.screening_ucb",
     "SearchError": "errors",
+    "Session": "session.verbs",
+    "SessionBusyError": "errors",
+    "SessionError": "errors",
     "ThompsonSampling": "policies.thompson",
     "UCB": "policies.ucb",
     "simulate": "simulation",
@@ -72,6 +83,9 @@ __all__ = [
     "Run",
     "ScreeningUCB",
     "SearchError",
+    "Session",
+    "SessionBusyError",
+    "SessionError",
     "ThompsonSampling",
     "instances",
     "search",

@@ -3,7 +3,14 @@
 A message says what was expected, what was found, where, and what to do, in one line.
 """
 
-__all__ = ["CausalBanditError", "CausalSystemError", "PolicyError", "SearchError"]
+__all__ = [
+    "CausalBanditError",
+    "CausalSystemError",
+    "PolicyError",
+    "SearchError",
+    "SessionBusyError",
+    "SessionError",
+]
 
 
 class CausalBanditError(ValueError):
@@ -20,3 +27,11 @@ class PolicyError(CausalBanditError):
 
 class SearchError(CausalBanditError):
     """A graph or an answer that a search can't work with."""
+
+
+class SessionError(CausalBanditError):
+    """A session can't be started, read or told what it was told; nothing of it was recorded."""
+
+
+class SessionBusyError(SessionError):
+    """Another process was working on the session for too long."""

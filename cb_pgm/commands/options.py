@@ -10,6 +10,7 @@ from typing import Any
 __all__ = [
     "add_output",
     "add_table",
+    "add_table_settings",
     "count",
     "estimate_settings",
     "positive",
@@ -34,6 +35,11 @@ def add_output(parser: ArgumentParser, *, out: str) -> None:
 def add_table(parser: ArgumentParser, *, reward_required: bool) -> None:
     """Add the CSV, how to read it, and how to estimate its graph."""
     parser.add_argument("csv", type=Path, metavar="CSV", help="observations: a header, then a row for each")
+    add_table_settings(parser, reward_required=reward_required)
+
+
+def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None:
+    """Add how to read a table and how to estimate its graph."""
     group = parser.add_argument_group("the table")
     group.add_argument(
         "--reward",

@@ -124,17 +124,20 @@ class Policy(ABC):
         """Choose a pull while so many rows of some interventions are still to come; None if none can be."""
         return None
 
-    def warm_start(self, intervention: Intervention, observations: Observations) -> None:
-        """Take in rows measured under `intervention` before the first round; do() counts no rounds.
+    def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
+        """Take in rows measured under `intervention` before the first `ask`; do() counts no rounds.
 
-        To be called before the first `ask`, in any number of calls. Rows under do() are left out by a policy
-        that learns nothing from them, or that has them as its marginals.
+        Returns
+        -------
+        bool
+            Whether they teach it anything. Rows under do() may not, or may be in its marginals already.
         """
         self._check(observations)
         if self._rng is None:
             self._start()
         if intervention:
             self._learn(intervention, observations)
+        return bool(intervention)
 
     def why(self, pull: Pull) -> str:
         """Say in a few words why `pull`, the last one asked for, was chosen; empty where there's no more."""
@@ -172,7 +175,7 @@ class Policy(ABC):
         The intervals cover the true means of all arms at all times with probability 1 − `failure_prob`
         (`anytime_radius`, tuned to the rows of an even share, with a union bound over the arms).
         """
-        seen = [] if self._rng is None else list(self.means())
+        seen = [] if self._rng is None else [known for known in self.means() if known[1]]
         if not seen:
             return ()
         share = failure_prob / max(len(single_variable_arms(self.settable)), len(seen))

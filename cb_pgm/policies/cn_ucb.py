@@ -210,10 +210,11 @@ class CNUCB(Policy):
         with self._arms.counting(under_way):
             return self._pulls[self._arms.highest_bound(self.noise_scale)]
 
-    def warm_start(self, intervention: Intervention, observations: Observations) -> None:
-        super().warm_start(intervention, observations)
-        if not intervention:  # the marginals hold these rows already; the guard can still learn from them
+    def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
+        if not super().warm_start(intervention, observations):
+            # The marginals hold these rows already; the guard can still learn from them.
             self._guard.warm_start(intervention, observations)
+        return True
 
     def why(self, pull: Pull) -> str:
         if not self._guarding:

@@ -205,10 +205,10 @@ class ScreeningUCB(Policy):
 
     # -- learning --------------------------------------------------------------------------------------------
 
-    def warm_start(self, intervention: Intervention, observations: Observations) -> None:
-        super().warm_start(intervention, observations)
-        if not intervention:
-            self._test(intervention, observations.codes, observations.rewards)
+    def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
+        tested = _MOST_TESTED if super().warm_start(intervention, observations) else 0
+        self._test(intervention, observations.codes[tested:], observations.rewards[tested:])
+        return True
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)

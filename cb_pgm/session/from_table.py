@@ -1,0 +1,151 @@
+"""From a table of observations to a session's settings, and the rows in it that teach a policy beforehand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm import inputs
+from cb_pgm.budget import budget_warnings
+from cb_pgm.errors import SessionError
+from cb_pgm.intervention import Intervention
+from cb_pgm.policies.registry import policy_kind
+from cb_pgm.rehearsal import choose_reward_parents, is_binary, rehearse, rewards_of
+from cb_pgm.session.events import Earlier, Rows
+from cb_pgm.session.settings import RewardColumn, SessionSettings
+from cb_pgm.session.starting import Beginning
+from cb_pgm.task import Entry
+from discovery import DiscreteTable, read_csv
+from discovery.table_columns import TextColumn
+from discovery.table_roles import find_reward
+from discovery.table_text import read_text
+
+if TYPE_CHECKING:
+    from cb_pgm.session.starting import Setup
+
+__all__ = ["earlier_rows", "from_table", "read_table"]
+
+_READING = (
+    "ignore",
+    "missing",
+    "bins",
+    "bin_rule",
+    "merge_rare",
+    "intervention_column",
+    "separator",
+)
+_ESTIMATING = ("method", "knowledge", "alpha", "uc_rule", "equivalent_sample_size")
+_MOST_OBSERVATIONS = 10_000  # that a policy is given beside the graph: further ones rarely rule out more
+
+
+def from_table(setup: Setup, path: str | os.PathLike[str]) -> Beginning:
+    """Read a table, estimate what the policy works on, and choose the rows that it may learn from.
+
+    Raises
+    ------
+    DiscoveryError, CausalBanditError
+        If the table or a setting isn't what it must be.
+    """
+    table, reward = read_table(setup, path)
+    settings, notes = settings_of(setup, table, reward)
+    if not setup.warm_start:
+        return Beginning(settings, (), notes)
+    policy = settings.new_policy()
+    earlier = tuple(
+        part
+        for part in earlier_rows(table, settings)
+        if policy.warm_start(part.intervention, settings.observations(part.rows))
+    )
+    return Beginning(settings, earlier, notes)
+
+
+def read_table(setup: Setup, path: str | os.PathLike[str]) -> tuple[DiscreteTable, RewardColumn]:
+    """Read the table and how its reward column is to be read in rows to come."""
+    if setup.reward is None:
+        raise SessionError("Expected a reward, COL or COL=STATE, but found none: name a column of the table")
+    table = read_csv(path, setup.reward, **setup.keywords(_READING))
+    raw = read_text(path, separator=setup.separator, ignore=setup.ignore)
+    name, state = find_reward(setup.reward, raw.names, raw.source)
+    column = raw.columns[name]
+    texts = sorted(set(column.texts) - {""}) if isinstance(column, TextColumn) else []
+    return table, setup.reward_column(name, state, texts)
+
+
+def settings_of(
+    setup: Setup, table: DiscreteTable, reward: RewardColumn
+) -> tuple[SessionSettings, tuple[str, ...]]:
+    """Return the session's settings, and what a person must know of them."""
+    rewards = rewards_of(table)
+    notes = list(table.warnings)
+    low, high = float(rewards.min()), float(rewards.max())
+    if reward.low is not None and reward.high is not None and not reward.low <= low <= high <= reward.high:
+        raise SessionError(
+            f"Expected rewards from {reward.low:g} to {reward.high:g} but found them from {low:g} to "
+            f"{high:g} in the table: widen the reward range"
+        )
+    scale = setup.scale_of_rewards(reward, rewards)
+    if setup.noise_scale is None and reward.low is None and not is_binary(rewards):
+        notes.append(
+            f"the noise scale is {scale:.4g}, half the observed range of the rewards: give a reward range or "
+            f"a noise scale if that isn't it"
+        )
+    states = table.states if table.interventional is None else table.interventional.states
+    source = {"rows": table.n_rows, "sha256": table.sha256}
+    upright = table if not setup.minimize else replace(table, rewards=_turned(rewards, reward))
+    if not policy_kind(setup.policy).needs_graph:
+        parents = setup.max_parents or max(1, len(choose_reward_parents(upright)))
+        return setup.settings(reward, states, scale, max_parents=parents, source=source), tuple(notes)
+
+    if setup.graph is None:
+        used = inputs.estimated_graph(table, **setup.keywords(_ESTIMATING))
+    else:
+        used = inputs.read_graph(Path(setup.graph), table.variables)
+    fitted = rehearse(upright, used.graph, settable=inputs.settable_states(table.states, setup.not_settable))
+    system = fitted.system
+    settings = setup.settings(
+        reward,
+        states,
+        scale,
+        max_parents=max(1, len(system.reward_parents)),
+        gaps=system.effective_gaps(system.essential_graph()),
+        graph=used.graph,
+        marginals=inputs.marginals_over(upright, states),
+        source=source | {"graph": used.method},
+    )
+    entry = Entry(setup.policy, "estimated", settings.new_policy())
+    notes += [*used.warnings, *(f"the graph was repaired: {repair}" for repair in used.repairs)]
+    return settings, (*notes, *fitted.warnings, *budget_warnings([entry], setup.horizon))
+
+
+def earlier_rows(table: DiscreteTable, settings: SessionSettings) -> Iterator[Earlier]:
+    """Yield a table's rows by what was done in them: nothing first, then arm by arm."""
+    few = slice(_MOST_OBSERVATIONS)
+    yield Earlier(Intervention(), _rows(table.codes[few], rewards_of(table)[few], settings.reward))
+    done = table.interventional
+    if done is None or done.rewards is None:
+        return
+    for target, (variable, states) in enumerate(done.states.items()):
+        for code, state in enumerate(states):
+            chosen = (done.targets == target) & (done.codes[:, target] == code)
+            if chosen.any():
+                rows = _rows(done.codes[chosen], done.rewards[chosen], settings.reward)
+                yield Earlier(Intervention({variable: state}), rows)
+
+
+def _rows(codes: NDArray[np.int16], rewards: NDArray[np.float64], reward: RewardColumn) -> Rows:
+    fields = rewards
+    if reward.state is not None:  # which of the other states it was makes no difference
+        wanted = reward.states.index(reward.state)
+        fields = np.where(rewards == 1, wanted, (wanted + 1) % len(reward.states)).astype(np.float64)
+    complied = np.ones(len(codes), dtype=np.bool_)
+    return Rows(np.ascontiguousarray(codes), np.ascontiguousarray(fields), complied)
+
+
+def _turned(rewards: NDArray[np.float64], reward: RewardColumn) -> NDArray[np.float64]:
+    return (0.0 if reward.state is None else 1.0) - rewards

@@ -1,0 +1,245 @@
+"""The rows that a person tells: every field checked, refused by line and column before anything is kept."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm.errors import SessionError
+from cb_pgm.session.events import Rows
+from cb_pgm.session.settings import RewardColumn, SessionSettings
+from cb_pgm.session.trial import OpenPull
+from discovery.table_columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number, quoted
+from discovery.table_text import check_names, read_text
+
+__all__ = ["RowSource", "check_rows", "read_rows"]
+
+#: A CSV file, or rows as mappings from column to value.
+RowSource = str | os.PathLike[str] | Iterable[Mapping[str, object]]
+
+_MISSING = "missing"  # the state that a table's empty fields may have been made
+_INTERVAL = re.compile(r"(?:below (?P<below>\S+)|(?P<low>\S+) to (?P<high>\S+)|(?P<above>\S+) and above)")
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """Rows as given: columns of text, and how to say where a row is."""
+
+    table: RawTable
+    place: Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """What is wrong with a field: its row from 0, its column, and a sentence without its end."""
+
+    row: int
+    column: str
+    expected: str
+    found: str
+    advice: str
+
+
+def read_rows(source: RowSource) -> GivenRows:
+    """Read a CSV file, or take rows as mappings.
+
+    Raises
+    ------
+    SessionError
+        If rows are not mappings, or don't have the same keys.
+    TableError
+        If a file isn't a table: unreadable, binary, ragged, or with a column named twice.
+    """
+    if isinstance(source, str | os.PathLike):
+        table = read_text(source)
+        return GivenRows(table, lambda row: _line(source, table, row))
+    return GivenRows(_from_mappings(source), lambda row: f"row {row + 1}")
+
+
+def check_rows(
+    given: GivenRows, settings: SessionSettings, pull: OpenPull, *, allow_noncompliance: bool
+) -> Rows:
+    """Return the rows as codes, or refuse them at the first field that doesn't fit.
+
+    Parameters
+    ----------
+    given
+        At least one row, at most as many as are left of the pull. Columns besides the variables and the
+        reward are not looked at.
+    settings, pull
+        What the rows must fit.
+    allow_noncompliance
+        Whether rows may have other states than those that were to be set.
+
+    Raises
+    ------
+    SessionError
+        Naming line and column.
+    """
+    table = given.table
+    _check_columns(table, settings)
+    if not 1 <= table.n_rows <= pull.left:
+        raise SessionError(
+            f"Expected 1 to {pull.left} rows, as many as are left of {pull}, but found {table.n_rows} in "
+            f"{table.source}: tell each pull its own rows"
+        )
+    faults: list[_Fault] = []
+    codes = np.empty((table.n_rows, len(settings.states)), dtype=np.int16)
+    complied = np.ones(table.n_rows, dtype=np.bool_)
+    for position, (variable, states) in enumerate(settings.states.items()):
+        codes[:, position] = _codes(table, variable, states, faults)
+        wanted = pull.intervention.get(variable)
+        if wanted is not None:
+            held = codes[:, position] == states.index(wanted)
+            complied &= held
+            if not allow_noncompliance and not held.all():
+                row = int(np.argmin(held))
+                found = quoted(_text(table, variable, row))
+                expected = f"{variable} = {wanted}, as {pull} asked"
+                faults.append(_Fault(row, variable, expected, found, _NONCOMPLIANCE))
+    fields = _fields(table, settings.reward, faults)
+    if faults:
+        fault = min(faults, key=lambda fault: fault.row)
+        raise SessionError(
+            f"Expected {fault.expected} but found {fault.found} in {given.place(fault.row)}, column "
+            f"{quoted(fault.column)} of {table.source}: {fault.advice}"
+        )
+    return Rows(codes, fields, complied)
+
+
+_NONCOMPLIANCE = "tell it what was done, or allow noncompliance if the policy can use such rows"
+
+
+def _check_columns(table: RawTable, settings: SessionSettings) -> None:
+    for name in (*settings.states, settings.reward.column):
+        if name not in table.columns:
+            near = get_close_matches(name, table.names, n=1)
+            advice = f"is {quoted(near[0])} meant?" if near else "add it"
+            raise SessionError(
+                f"Expected every variable and the reward as columns but found no {quoted(name)} in the "
+                f"header of {table.source}: {advice}"
+            )
+
+
+def _codes(table: RawTable, variable: str, states: Sequence[str], faults: list[_Fault]) -> NDArray[np.int16]:
+    """Return the codes of a variable's column; -1, and a fault, where there is no such state."""
+    column = table.columns[variable]
+    if isinstance(column, NumberColumn):
+        texts: Sequence[str] = [f"{value:.17g}" for value in column.values]
+        indices: NDArray[np.int64] = np.arange(len(texts))
+    else:
+        texts, indices = column.texts, column.codes.astype(np.int64)
+    code_of = np.array([_code(text, states) for text in texts], dtype=np.int16)
+    codes = code_of[indices]
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        text = texts[indices[row]]
+        expected = f"one of the states {', '.join(states[:8])}{', …' if len(states) > 8 else ''}"
+        faults.append(_Fault(row, variable, expected, quoted(text) if text else "nothing", "mend the field"))
+    return codes
+
+
+def _code(text: str, states: Sequence[str]) -> int:
+    """Return the index of a state by its name, of an interval by a number in it, or -1."""
+    if text in states:
+        return states.index(text)
+    if text == "":
+        return states.index(_MISSING) if _MISSING in states else -1
+    number = as_number(text)
+    if number is not None:
+        for index, state in enumerate(states):
+            low, high = _interval(state)
+            if low <= number < high:
+                return index
+    return -1
+
+
+def _interval(state: str) -> tuple[float, float]:
+    """Return the ends of "below 2", "2 to 3.5" or "3.5 and above"; of any other state an empty interval."""
+    match = _INTERVAL.fullmatch(state)
+    ends = {} if match is None else match.groupdict()
+    numbers = {end: as_number(text) for end, text in ends.items() if text is not None}
+    if not numbers or None in numbers.values():
+        return math.inf, -math.inf
+    low = numbers.get("low", numbers.get("above"))
+    high = numbers.get("high", numbers.get("below"))
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDArray[np.float64]:
+    if reward.state is not None:
+        return _codes(table, reward.column, reward.states, faults).astype(np.float64)
+    fields = np.zeros(table.n_rows)
+    low, high = reward.limits
+    for row in range(table.n_rows):
+        text = _text(table, reward.column, row)
+        number = as_number(text)
+        if number is None:
+            found = quoted(text) if text else "nothing"
+            faults.append(_Fault(row, reward.column, "a number as the reward", found, "mend the field"))
+            break
+        if not low <= number <= high:
+            expected = f"a reward from {low:g} to {high:g}, as the session was told"
+            faults.append(_Fault(row, reward.column, expected, text, "mend the field"))
+            break
+        fields[row] = number
+    return fields
+
+
+def _text(table: RawTable, name: str, row: int) -> str:
+    column: Column = table.columns[name]
+    if isinstance(column, NumberColumn):
+        return f"{column.values[row]:.17g}"
+    return column.texts[int(column.codes[row])]
+
+
+def _line(path: str | os.PathLike[str], table: RawTable, row: int) -> str:
+    """Say on which line of the file a row begins; its number where the file can't be read again."""
+    for separator in ",;\t|":
+        header, begins, begin = None, [], 1
+        try:
+            with open(path, newline="", encoding="utf-8-sig") as file:
+                reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
+                for fields in reader:
+                    if len(fields) > 1 or any(field.strip() for field in fields):
+                        header = header or tuple(field.strip() for field in fields)
+                        begins.append(begin)
+                    begin = reader.line_num + 1
+        except (OSError, UnicodeError, csv.Error):
+            continue
+        if header == table.names and row + 1 < len(begins):
+            return f"line {begins[row + 1]}"
+    return f"data row {row + 1}"
+
+
+def _from_mappings(rows: Iterable[Mapping[str, object]]) -> RawTable:
+    """Return a table of the rows' values as text; None is an empty field."""
+    given = list(rows)
+    if not all(isinstance(row, Mapping) for row in given):
+        raise SessionError(
+            "Expected a CSV file or rows as mappings from column to value but found other things"
+        )
+    names = tuple(str(name) for name in given[0]) if given else ()
+    source = "the rows given"
+    check_names(names, (), source)
+    builders = {name: ColumnBuilder(f"column {quoted(name)} of {source}") for name in names}
+    for number, row in enumerate(given, start=1):
+        if tuple(map(str, row)) != names:
+            raise SessionError(
+                f"Expected the same columns in every row but found {', '.join(map(str, row))} in row "
+                f"{number} of {source}: give them all, in one order"
+            )
+    for name in names:
+        builders[name].add(tuple("" if row[name] is None else str(row[name]) for row in given))
+    columns = {name: builder.column() for name, builder in builders.items()}
+    digest = sha256(repr([[(key, str(value)) for key, value in row.items()] for row in given]).encode())
+    return RawTable(names, columns, len(given), digest.hexdigest(), source)

@@ -1,0 +1,223 @@
+"""What is decided when a session starts and never changes, and the policy that follows from it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm.errors import SessionError
+from cb_pgm.intervention import Intervention, Observations
+from cb_pgm.policies.base import Policy, States
+from cb_pgm.policies.registry import PolicyContext, make_policy
+from cb_pgm.session.events import Rows
+from discovery import EssentialGraph, Marginals
+
+__all__ = ["STOPS", "RewardColumn", "SessionSettings"]
+
+#: When a session may end before its horizon.
+STOPS = ("horizon", "best-arm")
+
+
+@dataclass(frozen=True)
+class RewardColumn:
+    """How the reward of a row is read.
+
+    A row's *field* is kept as a number: what the column holds where it is numeric, else the index of its
+    state.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    state
+        The reward is 1 where the column has this state, else 0; None where its numbers are the reward.
+    states
+        With `state`: all that the column may hold.
+    low, high
+        Without `state`: the numbers that a reward can be; None where there are no limits.
+    """
+
+    column: str
+    state: str | None = None
+    states: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+    def rewards(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the rewards of rows with these fields, float64 [m]."""
+        if self.state is None:
+            return fields
+        return np.asarray(fields == self.states.index(self.state), dtype=np.float64)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the greatest that a reward can be."""
+        if self.state is not None:
+            return 0.0, 1.0
+        return -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+
+    def text(self, field: float) -> str:
+        """Return a field as a person would write it."""
+        return f"{field:.17g}" if self.state is None else self.states[int(field)]
+
+    def __str__(self) -> str:
+        return self.column if self.state is None else f"{self.column}={self.state}"
+
+
+@dataclass(frozen=True, eq=False)
+class SessionSettings:
+    """The settings of a session.
+
+    Attributes
+    ----------
+    policy
+        A name out of `cb_pgm.policies.registry.POLICIES`.
+    horizon
+        T: rows that are asked for in all.
+    states, settable
+        As in `Policy`.
+    reward, minimize
+        How a row's reward is read, and whether low rewards are wanted.
+    noise_scale, failure_prob
+        σ of the rewards; δ.
+    max_parents, reward_gap, effect_gap, graph, marginals
+        As in `PolicyContext`.
+    stop
+        "horizon", or "best-arm": also as soon as the best arm is certain. Half of δ then goes to the policy
+        and half to the intervals that tell the best arm.
+    unit
+        What a row is to the person, in the plural: "rows", "patients".
+    seed
+        What the policy draws from.
+    """
+
+    policy: str
+    horizon: int
+    states: dict[str, tuple[str, ...]]
+    settable: dict[str, tuple[str, ...]]
+    reward: RewardColumn
+    noise_scale: float
+    failure_prob: float = 0.05
+    minimize: bool = False
+    max_parents: int = 1
+    reward_gap: float | None = None
+    effect_gap: float | None = None
+    graph: EssentialGraph | None = None
+    marginals: Marginals | None = None
+    stop: str = "horizon"
+    unit: str = "rows"
+    seed: int = 0
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def failure_share(self) -> float:
+        """δ of the policy's own answers, and of the intervals that tell the best arm, each."""
+        return self.failure_prob / 2 if self.stop == "best-arm" else self.failure_prob
+
+    def new_policy(self, excluded: Sequence[Intervention] = ()) -> Policy:
+        """Make the policy, which has seen nothing; it won't ask for the arms `excluded`."""
+        settable: States = {
+            variable: tuple(state for state in states if {variable: state} not in excluded)
+            for variable, states in self.settable.items()
+        }
+        context = PolicyContext(
+            states=self.states,
+            settable=settable,
+            noise_scale=self.noise_scale,
+            failure_prob=self.failure_share,
+            graph=self.graph,
+            marginals=self.marginals,
+            reward_gap=self.reward_gap,
+            effect_gap=self.effect_gap,
+            max_parents=self.max_parents,
+        )
+        seed = np.random.SeedSequence(self.seed, spawn_key=(len(excluded),))
+        return make_policy(self.policy, context).fresh(np.random.default_rng(seed))
+
+    def observations(self, rows: Rows) -> Observations:
+        """Return rows as the policy takes them: higher rewards are better."""
+        rewards = self.reward.rewards(rows.fields)
+        return Observations(rows.codes, self._turn - rewards if self.minimize else rewards)
+
+    def from_policy(self, reward: float) -> float:
+        """Return a mean reward of the policy's in the person's own terms."""
+        return self._turn - reward if self.minimize else reward
+
+    @property
+    def _turn(self) -> float:
+        return 0.0 if self.reward.state is None else 1.0
+
+    def to_json(self) -> str:
+        """Return all of it as JSON; floats survive exactly."""
+        content = {name: getattr(self, name) for name in _PLAIN}
+        content["reward"] = vars(self.reward)
+        content["graph"] = None if self.graph is None else json.loads(self.graph.to_json())
+        content["marginals"] = None
+        if self.marginals is not None:
+            probabilities = {name: p.tolist() for name, p in self.marginals.probabilities.items()}
+            content["marginals"] = {
+                "probabilities": probabilities,
+                "rows": self.marginals.rows,
+                "reward_mean": self.marginals.reward_mean,
+            }
+        return json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> SessionSettings:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        SessionError
+            If it isn't that.
+        """
+        try:
+            content = json.loads(text)
+            reward = content.pop("reward")
+            graph = content.pop("graph")
+            marginals = content.pop("marginals")
+            return cls(
+                **{name: content.pop(name) for name in _PLAIN if name not in ("states", "settable")},
+                states=_states(content["states"]),
+                settable=_states(content["settable"]),
+                reward=RewardColumn(**(reward | {"states": tuple(reward["states"])})),
+                graph=None if graph is None else EssentialGraph.from_json(json.dumps(graph)),
+                marginals=None if marginals is None else _marginals(marginals),
+            )
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise SessionError(
+                f"Expected the settings of a session but found others ({error!r}): the file is damaged"
+            ) from error
+
+
+_PLAIN = (
+    "policy",
+    "horizon",
+    "states",
+    "settable",
+    "noise_scale",
+    "failure_prob",
+    "minimize",
+    "max_parents",
+    "reward_gap",
+    "effect_gap",
+    "stop",
+    "unit",
+    "seed",
+    "source",
+)
+
+
+def _states(content: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    return {variable: tuple(states) for variable, states in content.items()}
+
+
+def _marginals(content: Mapping[str, Any]) -> Marginals:
+    probabilities = {variable: np.array(values) for variable, values in content["probabilities"].items()}
+    return Marginals(probabilities, rows=content["rows"], reward_mean=content["reward_mean"])
