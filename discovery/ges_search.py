@@ -8,7 +8,8 @@ same answers:
   Ours lists those that pass: a variable with 25 effects takes seconds, not days.
 * ``dag2cpdag`` takes quadratic time in the number of edges.
 
-A causal-learn in which a helper has another name keeps its own; one that doesn't call the score is reported.
+A causal-learn in which a helper has another name keeps its own. Some versions minimise their scores, which
+shows in their sign. One that takes a score in another way uses its own, and that is reported.
 """
 
 from __future__ import annotations
@@ -46,16 +47,24 @@ def run_ges(codes: NDArray[np.integer], local_score: LocalScore) -> MixedGraph:
         Must give equal sums to DAGs of the same class. Parents that must not be may score -inf.
     """
     module = import_module("causallearn.search.ScoreBased.GES")
+    sign = _sign(module)
     calls = 0
 
     def score(_data: object, variable: int, parents: Sequence[int], _parameters: object = None) -> float:
         nonlocal calls
         calls += 1
-        return local_score(variable, parents)
+        return sign * local_score(variable, parents)
 
     with put_in((module, {"local_score_BDeu": score, **_faster_helpers(module)})):
         found = module.ges(codes, score_func="local_score_BDeu")["G"]
     return read_matrix(found.graph, *([] if calls else [_HOOK_MOVED]))
+
+
+def _sign(module: Any) -> int:
+    """Return 1 if this causal-learn maximises its scores, log-probabilities below 0, and -1 if it minimises."""
+    own = getattr(module, "local_score_BDeu", None)
+    rows = np.array([[0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 0, 0]])
+    return -1 if own is not None and own(rows, 0, []) > 0 else 1
 
 
 def _faster_helpers(module: Any) -> dict[str, Callable[..., Any]]:

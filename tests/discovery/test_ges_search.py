@@ -70,6 +70,25 @@ def test_a_causal_learn_with_another_hook_keeps_its_own_and_says_so(random_dag, 
     assert "its own BDeu" in found.warnings[0]
 
 
+def test_a_causal_learn_that_minimises_gets_the_score_with_the_other_sign(random_dag, rows_from, monkeypatch):
+    """As up to its version 0.1.4.3: a search that turns every score round before it maximises."""
+    rng = np.random.default_rng(2)
+    codes = rows_from(random_dag(6, 0.4, rng), 2, 1000, rng)
+    expected = counted(codes, 2)
+    search, own_score = GES.ges, GES.local_score_BDeu
+
+    def turned(score):
+        return lambda *arguments: -score(*arguments)
+
+    def minimises(data, score_func):
+        with put_in((GES, {"local_score_BDeu": turned(GES.local_score_BDeu)})):
+            return search(data, score_func=score_func)
+
+    monkeypatch.setattr(GES, "local_score_BDeu", turned(own_score))
+    monkeypatch.setattr(GES, "ges", minimises)
+    assert counted(codes, 2) == expected
+
+
 def test_two_variables_are_joined_where_they_depend_on_each_other():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, 500)
