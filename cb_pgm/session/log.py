@@ -9,10 +9,14 @@ import numpy as np
 
 from cb_pgm.session.events import Event, from_record, to_record
 from cb_pgm.session.settings import SessionSettings
+from cb_pgm.session.snapshot import pack, unpack
 from cb_pgm.session.store import Position, Store
 from cb_pgm.session.trial import Trial
 
 __all__ = ["Log"]
+
+_FEW = 2_000  # events that are read one by one without anybody noticing
+_GROWTH = 1.25  # a snapshot is renewed when the log has grown by so much
 
 
 class Log:
@@ -28,6 +32,7 @@ class Log:
         self._store = store
         self._trial: Trial | None = None
         self._position = Position(0, b"")
+        self._packed = 0  # events in the snapshot
         self._changed = False
 
     @contextmanager
@@ -41,7 +46,10 @@ class Log:
         """Yield the trial as it stands, for events to be recorded: all of them are kept, or none."""
         try:
             with self._store.writing():
-                yield self._caught_up()
+                trial = self._caught_up()
+                yield trial
+                if self._changed and self._position.number >= max(_FEW, _GROWTH * self._packed):
+                    self._pack(trial)
         except BaseException:
             if self._changed:  # the trial has seen what isn't in the file: it must be rebuilt
                 self._trial = None
@@ -76,11 +84,22 @@ class Log:
             trial = Trial(SessionSettings.from_json(text))
         self._trial = None  # until all that is new was taken in
         n_states = _n_states(trial.settings)
+        snapshot = self._store.snapshot() if self._position.number == 0 else None
+        if snapshot is not None:
+            for event in unpack(snapshot[0], n_states):
+                trial.apply(event)
+            self._position = snapshot[1]
+            self._packed = self._position.number
         for record, _, position in self._store.events(self._position):
             trial.apply(from_record(record, n_states))
             self._position = position
         self._trial = trial
         return trial
+
+    def _pack(self, trial: Trial) -> None:
+        events = [event for event, _ in self.events()]
+        self._store.save_snapshot(pack(events, len(trial.settings.states)), self._position)
+        self._packed = self._position.number
 
 
 def _n_states(settings: SessionSettings) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -30,6 +30,7 @@ _SCHEMA = """
         number INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, pull INTEGER, intervention TEXT,
         size INTEGER, note TEXT, flag INTEGER, codes BLOB, fields BLOB, complied BLOB, chain BLOB NOT NULL
     );
+    CREATE TABLE snapshot (number INTEGER, chain BLOB, content BLOB, digest BLOB);
 """
 
 
@@ -189,6 +190,30 @@ class Store:
                         f"restore the file from a copy"
                     )
                 yield record, row[1], Position(number, chain)
+
+    # -- snapshot ------------------------------------------------------------------------------------------
+
+    def save_snapshot(self, content: bytes, position: Position) -> None:
+        """Keep all events up to `position` in one piece, instead of what was kept before; while `writing`."""
+        digest = sha256(position.chain + content).digest()
+        with self._told_apart():
+            self._connection.execute("DELETE FROM snapshot")
+            self._connection.execute(
+                "INSERT INTO snapshot VALUES (?, ?, ?, ?)", (position.number, position.chain, content, digest)
+            )
+
+    def snapshot(self) -> tuple[bytes, Position] | None:
+        """Return what `save_snapshot` kept, or None if there is none that fits the log."""
+        with self._told_apart():
+            kept = self._connection.execute(
+                "SELECT snapshot.* FROM snapshot JOIN events USING (number, chain)"
+            ).fetchone()
+        if kept is None:
+            return None
+        number, chain, content, digest = kept
+        if not isinstance(content, bytes) or sha256(chain + content).digest() != digest:
+            return None
+        return content, Position(number, chain)
 
     def _pragma(self, name: str) -> int:
         return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
