@@ -61,7 +61,7 @@ def run_ges(codes: NDArray[np.integer], local_score: LocalScore) -> MixedGraph:
 
 
 def _sign(module: Any) -> int:
-    """Return 1 if this causal-learn maximises its scores, log-probabilities below 0, and -1 if it minimises."""
+    """Return 1 if this causal-learn maximises its scores, log-probabilities below 0; -1 if it minimises."""
     own = getattr(module, "local_score_BDeu", None)
     rows = np.array([[0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 0, 0]])
     return -1 if own is not None and own(rows, 0, []) > 0 else 1
