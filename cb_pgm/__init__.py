@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         SessionError,
     )
     from cb_pgm.intervention import Intervention, Observations, Pull
+    from cb_pgm.pipeline import Pipeline
     from cb_pgm.policies.base import Policy
     from cb_pgm.policies.causal_ucb import CausalUCB
     from cb_pgm.policies.cn_ucb import CNUCB
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cb_pgm.policies.screening_ucb import ScreeningUCB
     from cb_pgm.policies.thompson import ThompsonSampling
     from cb_pgm.policies.ucb import UCB
+    from cb_pgm.run_report import RunReport
     from cb_pgm.session.verbs import Session
     from cb_pgm.simulation import Run, simulate
     from cb_pgm.system import CausalSystem
@@ -48,11 +50,13 @@ _HOME = {
     "LearnGraphThenUCB": "policies.learn_graph_ucb",
     "Observations": "intervention",
     "OracleUCB": "policies.oracle",
+    "Pipeline": "pipeline",
     "Policy": "policies.base",
     "PolicyError": "errors",
     "Pull": "intervention",
     "RAPS": "policies.raps",
     "Run": "simulation",
+    "RunReport": "run_report",
     "ScreeningUCB": "policies.screening_ucb",
     "SearchError": "errors",
     "Session": "session.verbs",
@@ -77,10 +81,12 @@ __all__ = [
     "LearnGraphThenUCB",
     "Observations",
     "OracleUCB",
+    "Pipeline",
     "Policy",
     "PolicyError",
     "Pull",
     "Run",
+    "RunReport",
     "ScreeningUCB",
     "SearchError",
     "Session",
