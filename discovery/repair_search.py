@@ -18,6 +18,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 from discovery.mixed_graphs import Marks, Rows, bits, class_marks, leads_to
 from discovery.repair_starts import starting_dags
@@ -26,14 +27,16 @@ __all__ = ["nearest_class"]
 
 # Chosen on random graphs with 4 and 5 nodes, where all optima are known, and on essential graphs of up to 100
 # nodes with a few edges changed, where the number of changes is a bound.
-_ROUND = 300  # DAGs tried in a round of annealing
+_TRIES_PER_PAIR = 30  # DAGs tried in a round of annealing for each pair of nodes
+_LONGEST_ROUND = 300  # ... but no more
 _IDLE_ROUNDS = 8  # rounds without finding better after which to stop
-_HOT, _COLD = 0.7, 0.3  # temperatures, in changes
-_MOST_TRIES, _FEWEST_TRIES, _WORK = (
-    6000,
-    50,
-    2_000_000,
-)  # limits on DAGs tried, and on DAGs times nodes and edges
+_HEATS = (
+    0.4,
+    0.7,
+)  # temperatures, in changes, at which rounds begin by turns: gentle for large graphs, then not
+_COOLING = 0.45  # ... and to which share of that it falls
+_MOST_TRIES, _FEWEST_TRIES = 6000, 50  # DAGs tried in all
+_WORK = 2_000_000  # DAGs tried times nodes and edges, within these
 
 _Pair = tuple[int, int]
 
@@ -50,13 +53,14 @@ def nearest_class(graph: Marks, weight: Callable[[int, int], float] | None = Non
         against. Decides among repairs with equally many changes. None: an edge removed or added counts as 1.
     """
     search = _Search(graph, weight)
-    best = min((search.candidate(dag) for dag in starting_dags(graph)), key=lambda found: found.score)
-    best = search.descend(best)
+    best = min(search.beginnings(), key=lambda found: found.score)
     idle = 0
     while idle < _IDLE_ROUNDS and search.tries_left > 0 and not search.is_optimal(best):
-        found = search.descend(search.anneal(best))
-        better = found.score < best.score
-        best, idle = (found, 0) if better else (best, idle + 1)
+        found = search.descend(search.anneal(best, _HEATS[idle % len(_HEATS)]), terms=2)
+        if found.score < best.score:
+            best, idle = search.settle(found), 0
+        else:
+            idle += 1
     return best.marks
 
 
@@ -80,7 +84,15 @@ class _Search:
         self._adjacent = graph.adjacent()
         self._rng = random.Random(0)
         size = self._n + sum(row.bit_count() for row in self._adjacent) // 2
+        self._round = min(_LONGEST_ROUND, _TRIES_PER_PAIR * self._n * (self._n - 1) // 2)
         self.tries_left = min(_MOST_TRIES, max(_FEWEST_TRIES, _WORK // size))
+
+    def beginnings(self) -> list[_Candidate]:
+        """Return what the best of the starting DAGs, those with the fewest changes, come to."""
+        starts = [self.candidate(dag) for dag in starting_dags(self._graph)]
+        fewest = min(len(start.changed) for start in starts)
+        best = {start.changed: start for start in reversed(starts) if len(start.changed) == fewest}
+        return [self.settle(start) for start in best.values()]
 
     def candidate(self, parents: Rows) -> _Candidate:
         self.tries_left -= 1
@@ -93,28 +105,40 @@ class _Search:
         fewest = max(1, sum(row.bit_count() for row in self._graph.conflicts) // 2)
         return best.score[0] <= fewest and self._weight is None and best.score[1] == 0
 
-    def descend(self, best: _Candidate) -> _Candidate:
-        """Change edges that differ, in turn, as long as that makes things better."""
+    def settle(self, best: _Candidate) -> _Candidate:
+        """Go down to where changing one edge is no help: by number alone first, then by the data too."""
+        best = self.descend(best, terms=1)
+        best = self.descend(best, terms=1, widely=True)
+        return self.descend(best, terms=2, widely=True)
+
+    def descend(self, best: _Candidate, terms: int, widely: bool = False) -> _Candidate:
+        """Change edges that differ, or `widely` all between their nodes, while the first `terms` improve."""
+        pairs = _pairs_near(best.changed) if widely else best.changed
         at = failed = 0
-        while failed < len(best.changed) and self.tries_left > 0:
-            one, other = best.changed[at % len(best.changed)]
-            variants = [
-                _with_edge(best.parents, *ends)
-                for ends in ((one, other, False), (one, other, True), (other, one, True))
-            ]
-            found = (self.candidate(dag) for dag in variants if dag is not None)
-            better = next((new for new in found if new.score < best.score), None)
-            best, failed = (best, failed + 1) if better is None else (better, 0)
+        while failed < len(pairs) and self.tries_left > 0:
+            better = self._better_at(best, *pairs[at % len(pairs)], terms)
+            failed += 1
             at += 1
+            if better is not None:
+                best, failed = better, 0
+                pairs = _pairs_near(best.changed) if widely else best.changed
         return best
 
-    def anneal(self, start: _Candidate) -> _Candidate:
+    def _better_at(self, current: _Candidate, one: int, other: int, terms: int) -> _Candidate | None:
+        for tail, head, joined in ((one, other, False), (one, other, True), (other, one, True)):
+            dag = _with_edge(current.parents, tail, head, joined)
+            new = self.candidate(dag) if dag is not None else current
+            if new.score[:terms] < current.score[:terms]:
+                return new
+        return None
+
+    def anneal(self, start: _Candidate, heat: float) -> _Candidate:
         """Return the best of a round of random moves; bad ones are made ever less often."""
         best = current = start
-        for step in range(_ROUND):
+        for step in range(self._round):
             if self.tries_left <= 0 or not current.changed:
                 break
-            temperature = _HOT * (_COLD / _HOT) ** (step / _ROUND)
+            temperature = heat * _COOLING ** (step / self._round)
             dag = self._moved(current)
             if dag is None:
                 continue
@@ -173,6 +197,12 @@ class _Search:
 
 def _pairs(rows: Rows) -> tuple[_Pair, ...]:
     return tuple((i, j) for i, row in enumerate(rows) for j in bits(row >> i << i))
+
+
+def _pairs_near(changed: tuple[_Pair, ...]) -> tuple[_Pair, ...]:
+    """Return the pairs that changed and, after them, all others of nodes in these."""
+    nodes = sorted({node for pair in changed for node in pair})
+    return tuple(dict.fromkeys([*changed, *combinations(nodes, 2)]))
 
 
 def _with_edge(parents: Rows, tail: int, head: int, joined: bool) -> Rows | None:

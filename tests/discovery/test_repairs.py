@@ -120,20 +120,20 @@ def test_repairs_of_three_nodes_have_the_fewest_changes_possible():
 
 
 def test_repairs_of_four_nodes_nearly_always_have_the_fewest_changes_possible():
-    """150 of the 15,625 graphs, seeded; the slow test takes all those without bidirected edges."""
+    """100 of the 15,625 graphs, seeded; the slow test takes all those without bidirected edges."""
     candidates = essential_graphs(4)
     rng = random.Random(10)
     excess = []
-    for _ in range(150):
+    for _ in range(100):
         edges = dict(zip(combinations(range(4), 2), rng.choices(MARKS, k=6), strict=True))
         excess.append(assert_repaired(range(4), edges) - fewest_changes(edges, 4, candidates))
-    assert excess.count(0) >= 148
+    assert excess.count(0) >= 98
     assert max(excess) <= 1
 
 
 @pytest.mark.slow
 def test_repairs_of_all_graphs_of_four_nodes():
-    """All 4,096 graphs of arrows, lines and none, 2 minutes: at most 1 in 200 isn't the nearest."""
+    """All 4,096 graphs of arrows, lines and none, a minute: at most 1 in 200 isn't the nearest."""
     candidates = essential_graphs(4)
     excess = []
     for marks in product(MARKS[:4], repeat=6):
@@ -144,19 +144,19 @@ def test_repairs_of_all_graphs_of_four_nodes():
 
 
 def test_random_mixed_graphs_become_valid():
-    """60 random mixed graphs with up to 12 nodes."""
+    """40 random mixed graphs with up to 12 nodes."""
     rng = random.Random(11)
-    for _ in range(60):
+    for _ in range(40):
         nodes = range(rng.randrange(2, 13))
         assert_repaired(nodes, random_edges(nodes, rng.random(), rng))
 
 
 @pytest.mark.slow
 def test_thousands_of_random_mixed_graphs_become_valid():
-    """2,000 random mixed graphs with up to 25 nodes, 5 minutes; none takes more than 30 s of CPU."""
+    """2,000 random mixed graphs with up to 14 nodes, 2 minutes; none takes more than 30 s of CPU."""
     rng = random.Random(12)
     for _ in range(2000):
-        nodes = range(rng.randrange(2, 26))
+        nodes = range(rng.randrange(2, 15))
         marks = rng.sample(MARKS[1:], rng.randrange(1, 5))
         started = time.process_time()
         assert_repaired(nodes, random_edges(nodes, rng.random() ** 2, rng, marks))
