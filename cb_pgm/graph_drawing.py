@@ -6,7 +6,7 @@ often as one likes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -66,8 +66,13 @@ class Placement:
         return 0.9 - self.lowest
 
 
-def place(dag: nx.DiGraph[str]) -> Placement:
-    """Place the nodes of `dag` so that its arrows point down."""
+def place(dag: nx.DiGraph[str], nodes: Collection[str] | None = None) -> Placement:
+    """Place the nodes of `dag`, or some of them, so that the arrows between them point down."""
+    if nodes is not None:
+        whole, chosen = dag, set(nodes)
+        dag = nx.DiGraph()
+        dag.add_nodes_from(node for node in whole if node in chosen)
+        dag.add_edges_from(edge for edge in whole.edges if chosen.issuperset(edge))
     widths = {node: max(3, len(shortened(node))) * _CHARACTER + 0.16 for node in dag}
     layout = layered_layout(dag, widths)
     spots = [(x - widths[node] / 2, x + widths[node] / 2, y) for node, (x, y) in layout.positions.items()]

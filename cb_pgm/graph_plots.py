@@ -5,7 +5,7 @@ edge_verdicts(estimated, truth)   →  draw_graphs(edges, placed)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -80,6 +80,7 @@ def draw_graphs(
     edges: pd.DataFrame,
     graph: EssentialGraph,
     *,
+    nodes: Collection[str] | None = None,
     marked: Sequence[str] = (),
     marked_as: str = "the reward's parent",
 ) -> Figure:
@@ -92,10 +93,14 @@ def draw_graphs(
     graph
         The graph whose arrows set the layers: the truth where there is one. Undirected edges are laid out as
         in one of the graphs of its class.
+    nodes
+        What to draw of it; None: all.
     marked, marked_as
         Nodes to shade, and what the shade means.
     """
-    placement = place(graph.consistent_extension())
+    placement = place(graph.consistent_extension(), nodes)
+    drawn = set(placement.widths)
+    edges = edges[edges["source"].isin(drawn) & edges["target"].isin(drawn)]
     shaded = NodeStyle(facecolor="#F0E442", linewidth=2.2, bold=True)
     panels = list(edges["panel"].cat.categories)
     stacked = len(panels) * placement.width > _WIDEST

@@ -21,8 +21,18 @@ from matplotlib.ticker import EngFormatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
-__all__ = ["OKABE_ITO", "STYLE", "draw_regret", "new_figure", "regret_bands", "save"]
+__all__ = [
+    "OKABE_ITO",
+    "STYLE",
+    "draw_regret",
+    "line_name",
+    "line_style",
+    "new_figure",
+    "regret_bands",
+    "save",
+]
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _LINE_STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
@@ -70,7 +80,13 @@ def regret_bands(curves: pd.DataFrame, *, low: float = 0.1, high: float = 0.9) -
     return bands.reset_index()
 
 
-def draw_regret(bands: pd.DataFrame, *, title: str = "", band_name: str = "band: 10–90 % of runs") -> Figure:
+def draw_regret(
+    bands: pd.DataFrame,
+    *,
+    title: str = "",
+    band_name: str = "band: 10–90 % of runs",
+    narrow: bool = False,
+) -> Figure:
     """Draw mean regret against rounds, one line per policy and graph, named at its end.
 
     Parameters
@@ -79,14 +95,17 @@ def draw_regret(bands: pd.DataFrame, *, title: str = "", band_name: str = "band:
         As `regret_bands` returns it.
     title, band_name
         What is shown, and what the band is; the latter is left out where every line stands on a single run.
+    narrow
+        Fit a phone: half as wide, lines named below.
     """
     with mpl.rc_context(STYLE):
-        figure = new_figure(8.0, 4.6)
+        count = bands[["policy", "graph"]].drop_duplicates().shape[0]
+        figure = new_figure(4.3, 3.6 + 0.25 * count) if narrow else new_figure(8.0, 4.6)
         axes = figure.subplots()
         for index, ((policy, graph), line) in enumerate(bands.groupby(["policy", "graph"], sort=False)):
-            style: dict[str, Any] = {"color": OKABE_ITO[index % 7], "linestyle": _LINE_STYLES[index % 7]}
+            style = line_style(index)
             axes.plot(
-                line["round"], line["mean"], linewidth=2, label=_line_name(str(policy), str(graph)), **style
+                line["round"], line["mean"], linewidth=2, label=line_name(str(policy), str(graph)), **style
             )
             if line["runs"].max() > 1:
                 axes.fill_between(
@@ -105,8 +124,29 @@ def draw_regret(bands: pd.DataFrame, *, title: str = "", band_name: str = "band:
         axes.set_ylabel("cumulative pseudo-regret")
         below = "below 0: better than every intervention on one variable" if bands["mean"].min() < 0 else ""
         axes.set_title("\n".join(filter(None, [title, about, below])), loc="left", fontsize=11)
-        _name_lines(axes)
+        if narrow:
+            _list_lines(figure, axes)
+        else:
+            _name_lines(axes)
     return figure
+
+
+def line_name(policy: str, graph: str) -> str:
+    """Return what a policy on a graph is called in pictures and tables.
+
+    Examples
+    --------
+    >>> line_name("ucb", "none"), line_name("cn-ucb", "oracle"), line_name("cn-ucb", "pc 300 rows")
+    ('ucb', 'cn-ucb, oracle graph', 'cn-ucb, pc 300 rows')
+    """
+    if graph == "none":
+        return policy
+    return f"{policy}, {graph} graph" if graph in ("estimated", "oracle") else f"{policy}, {graph}"
+
+
+def line_style(index: int) -> dict[str, Any]:
+    """Return the colour and dashes of the line with that number: 49 differ, the first 7 in both."""
+    return {"color": OKABE_ITO[index % 7], "linestyle": _LINE_STYLES[(index + index // 7) % 7]}
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -125,18 +165,30 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     return png, svg
 
 
-def _line_name(policy: str, graph: str) -> str:
-    return policy if graph == "none" else f"{policy}, {graph} graph"
+def _list_lines(figure: Figure, axes: Axes) -> None:
+    """List the lines' names below, largest value at the end first."""
+    lines = sorted(axes.get_lines(), key=_last, reverse=True)
+    figure.legend(
+        lines,
+        [f"{line.get_label()}\u2002{_last(line):,.0f}" for line in lines],
+        loc="outside lower left",
+        frameon=False,
+        handlelength=3.2,
+    )
+
+
+def _last(line: Line2D) -> float:
+    return float(np.asarray(line.get_ydata())[-1])
 
 
 def _name_lines(axes: Axes) -> None:
     """Write each line's name beside its end, top to bottom, pushed apart where they would overlap."""
-    lines = sorted(axes.get_lines(), key=lambda line: float(np.asarray(line.get_ydata())[-1]))
+    lines = sorted(axes.get_lines(), key=_last)
     bottom, top = axes.get_ylim()
     step = 0.06 * (top - bottom)
     floor = bottom
     for line in lines:
-        end = float(np.asarray(line.get_ydata())[-1])
+        end = _last(line)
         floor = max(floor + step, end)
         axes.annotate(
             f"{line.get_label()}\u2002{end:,.0f}",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cb_pgm.commands.output import json_text, write_text
 from cb_pgm.graph_plots import draw_graphs, edge_verdicts
 from cb_pgm.plots import draw_regret, regret_bands, save
+from cb_pgm.report.material import run_material
 
 if TYPE_CHECKING:
     from cb_pgm.run_report import RunReport
@@ -35,10 +36,11 @@ _LIBRARIES = (
 
 
 def write_run(report: RunReport, folder: Path) -> None:
-    """Write result.json, settings.json, summary.txt, regret.csv and the pictures regret and graph."""
+    """Write the outcome, the settings, what a report needs, curves and pictures."""
     task = report.task
     write_text(folder / "result.json", json_text(report.to_dict()))
     write_text(folder / "settings.json", json_text(resolved_settings(task)))
+    write_text(folder / "report.json", json_text(run_material(report)))
     write_text(folder / "summary.txt", report.to_text())
     curves = report.curves()
     curves.to_csv(folder / "regret.csv", index=False, float_format="%.10g")

@@ -18,7 +18,10 @@ COMMANDS = {
     "discover": "estimate the essential graph of a CSV and write it as JSON and as a picture",
     "compare": "say how an estimated graph differs from the true one",
     "study": "play policies on many systems from a TOML file, resumable, on several processes or machines",
+    "report": "write one HTML file for people, of what a run, a study or a session left in its folder",
     "plan": "say beforehand what each policy will pull and lose, and from when on it beats UCB",
+    "session": "real experiments: ask, do it, tell, stop, resume",
+    "replay": "try a policy on logged interventions, drawn without replacement",
 }
 
 

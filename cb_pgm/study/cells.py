@@ -8,19 +8,22 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from cb_pgm import instances
+from cb_pgm.intervention import Observations
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
 from cb_pgm.simulation import simulate
-from cb_pgm.study.config import Cell, StudyError
+from cb_pgm.study.config import Cell, StudyError, is_told
 from cb_pgm.system import CausalSystem
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 
 __all__ = ["CellResult", "play_cell"]
+
+Method = Literal["ges", "pc", "chow-liu"]
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,8 @@ def _described(cell: Cell) -> dict[str, Any]:
     graph = cell.graph
     return {
         "system": cell.system.label,
-        "graph": "none" if graph is None else graph.label,
-        "method": None if graph is None else graph.get("method"),
+        "graph": graph.label if graph is not None else "oracle" if is_told(cell.policy) else "none",
+        "method": None if graph is None else graph.get("method", "oracle"),
         "rows": None if graph is None else graph.get("rows"),
         "policy": cell.policy.label,
         "horizon": cell.horizon,
@@ -80,8 +83,11 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
     system = _system(cell.system.settings, cell.run, seed)
     oracle = system.essential_graph()
     graph, marginals = oracle, system.marginals()
-    if cell.graph is not None and cell.graph["source"] == "estimated":
-        graph, marginals = _estimated(cell.system.settings, cell.graph.settings, cell.run, seed)
+    if cell.graph is not None and "rows" in dict(cell.graph.settings):
+        seen = _Seen(cell.system.settings, cell.graph["rows"], cell.run, seed)
+        marginals = _marginals(seen)
+        if cell.graph["source"] == "estimated":
+            graph = _estimated(seen, cell.graph["method"])
     reward_gap, effect_gap = system.effective_gaps(oracle)
     context = PolicyContext(
         states=system.states,
@@ -93,6 +99,7 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         reward_gap=reward_gap,
         effect_gap=effect_gap,
         max_parents=cell.policy.get("max_parents", max(1, len(system.reward_parents))),
+        truth=system,
     )
     policy = _policy(cell.policy["name"], context)
     run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key))
@@ -146,31 +153,45 @@ def _network(path: str, reward: str) -> CausalSystem:
     return CausalSystem.from_bif(path, reward=reward)
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """Rows observed of a system: the same for every method and policy of a run."""
+
+    system: tuple[tuple[str, Any], ...]
+    rows: int
+    run: int
+    seed: int
+
+
 @lru_cache(maxsize=8)
-def _estimated(
-    system_settings: tuple[tuple[str, Any], ...],
-    graph_settings: tuple[tuple[str, Any], ...],
-    run: int,
-    seed: int,
-) -> tuple[EssentialGraph, Marginals]:
-    """Estimate the graph from rows drawn from the system: the same rows for every method and policy."""
-    system, settings = _system(system_settings, run, seed), dict(graph_settings)
-    draws = _draws(seed, "table", json.dumps([system_settings, settings["rows"], run]))
-    seen = system.sample({}, settings["rows"], np.random.default_rng(draws))
-    varied = [i for i in range(len(system.states)) if len(np.unique(seen.codes[:, i])) > 1]
-    names = list(system.states)
-    table = DiscreteTable(
-        np.asfortranarray(seen.codes[:, varied]),
-        {names[i]: system.states[names[i]] for i in varied},
-        seen.rewards,
-    )
-    found = estimate(table, method=settings["method"]).graph
-    graph = EssentialGraph(names, found.directed, found.undirected)
+def _observations(seen: _Seen) -> Observations:
+    draws = _draws(seen.seed, "table", json.dumps([seen.system, seen.rows, seen.run]))
+    return _system(seen.system, seen.run, seen.seed).sample({}, seen.rows, np.random.default_rng(draws))
+
+
+@lru_cache(maxsize=8)
+def _marginals(seen: _Seen) -> Marginals:
+    system, observed = _system(seen.system, seen.run, seen.seed), _observations(seen)
     shares = {
-        name: np.bincount(seen.codes[:, i], minlength=len(system.states[name])) / settings["rows"]
-        for i, name in enumerate(names)
+        name: np.bincount(observed.codes[:, column], minlength=len(states)) / seen.rows
+        for column, (name, states) in enumerate(system.states.items())
     }
-    return graph, Marginals(shares, rows=settings["rows"], reward_mean=float(seen.rewards.mean()))
+    return Marginals(shares, rows=seen.rows, reward_mean=float(observed.rewards.mean()))
+
+
+@lru_cache(maxsize=8)
+def _estimated(seen: _Seen, method: Method) -> EssentialGraph:
+    """Estimate the graph; variables of which one state was seen stand alone in it."""
+    system, observed = _system(seen.system, seen.run, seen.seed), _observations(seen)
+    names = list(system.states)
+    varied = [column for column in range(len(names)) if len(np.unique(observed.codes[:, column])) > 1]
+    table = DiscreteTable(
+        np.asfortranarray(observed.codes[:, varied]),
+        {names[column]: system.states[names[column]] for column in varied},
+        observed.rewards,
+    )
+    found = estimate(table, method=method).graph
+    return EssentialGraph(names, found.directed, found.undirected)
 
 
 def _draws(seed: int, purpose: str, identity: str) -> np.random.SeedSequence:

@@ -16,7 +16,7 @@ n = [20, 100]                   # a list stands for one system each; two lists f
 n_states = 3
 
 [[graph]]                       # for policies that work on a graph; without any: the oracle
-source = "oracle"
+source = "oracle"               # the true graph; marginals are exact, or with rows = ... from that many
 
 [[graph]]
 source = "estimated"
@@ -58,7 +58,7 @@ _INSTANCE_KEYS: Mapping[str, tuple[str, ...]] = {
     "lower_bound_reward_gap": ("n", "n_states", "instance_number", "horizon", "reward_gap"),
 }
 _STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
-_GRAPH_KEYS = {"oracle": ("source",), "estimated": ("source", "method", "rows")}
+_GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
 _METHODS = ("ges", "pc", "chow-liu")
 
 
@@ -169,16 +169,39 @@ class Study:
 
     def cells(self) -> Iterator[Cell]:
         """Yield every cell; policies that need no graph are played once, not once per graph."""
-        for system, policy, horizon, run in itertools.product(
-            self.systems, self.policies, self.horizons, range(self.runs)
-        ):
-            for graph in self.graphs if needs_graph(policy) else (None,):
-                yield Cell(system, graph, policy, horizon, run, self.failure_prob)
+        # What an estimate is shared by comes together, so that it is made once.
+        for system, run, graph in itertools.product(self.systems, range(self.runs), (*self.graphs, None)):
+            for policy, horizon in itertools.product(self.policies, self.horizons):
+                if needs_graph(policy) == (graph is not None):
+                    yield Cell(system, graph, policy, horizon, run, self.failure_prob)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON, with lists of settings multiplied out."""
+
+        def described(parts: Iterable[Part]) -> list[dict[str, Any]]:
+            return [{"label": part.label, **dict(part.settings)} for part in parts]
+
+        return {
+            "title": self.title,
+            "seed": self.seed,
+            "runs": self.runs,
+            "horizons": list(self.horizons),
+            "failure_prob": self.failure_prob,
+            "system": described(self.systems),
+            "graph": described(self.graphs),
+            "policy": described(self.policies),
+        }
 
     def fingerprint(self) -> str:
         """All that the results depend on, as JSON."""
         cells = [cell.key for cell in self.cells()]
         return json.dumps({"seed": self.seed, "cells": cells})
+
+
+def is_told(policy: Part) -> bool:
+    """Return whether the policy is told what it plays against, as a floor for the others."""
+    name = policy["name"]
+    return name in POLICIES and POLICIES[name].told
 
 
 def needs_graph(policy: Part) -> bool:
@@ -240,7 +263,10 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
         raise StudyError(f'Expected source = "oracle" or "estimated" in {where} but found {source!r}')
     _check_keys(part, (*_GRAPH_KEYS[source], "label"), where)
     if source == "oracle":
-        return _labelled(part, "oracle")
+        if "rows" not in part:
+            return _labelled(part, "oracle")
+        _whole(part["rows"], "rows", where, least=20)
+        return _labelled(part, f"oracle {part['rows']} rows")
     if part.get("method", "ges") not in _METHODS:
         raise StudyError(
             f"Expected a method out of {', '.join(_METHODS)} in {where}: found {part['method']!r}"

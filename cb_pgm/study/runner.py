@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -108,8 +109,9 @@ def _about(study: Study) -> dict[str, Any]:
         "title": study.title,
         "seed": study.seed,
         "fingerprint": study.fingerprint(),
+        "configuration": study.to_dict(),
         "versions": versions(),
-        "command": " ".join(sys.argv),
+        "command": shlex.join(sys.argv),
         "commit": _commit(),
         "data": {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in sorted(networks)},
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),

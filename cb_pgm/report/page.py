@@ -1,0 +1,162 @@
+"""A page as plain blocks, and its rendering: templates see nothing but these, and escape all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+__all__ = [
+    "Block",
+    "Code",
+    "Facts",
+    "Heading",
+    "Key",
+    "Page",
+    "Paragraph",
+    "Picture",
+    "Pictures",
+    "Points",
+    "Section",
+    "Step",
+    "Table",
+    "render",
+]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A few sentences."""
+
+    kind: ClassVar[str] = "paragraph"
+    text: str
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A title inside a section."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+
+
+@dataclass(frozen=True)
+class Points:
+    """A list of sentences."""
+
+    kind: ClassVar[str] = "points"
+    items: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Terms and what they are."""
+
+    kind: ClassVar[str] = "facts"
+    items: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text to copy as it stands."""
+
+    kind: ClassVar[str] = "code"
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under named columns; the first column names the row, those in `numeric` are numbers."""
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure; where there is a `narrow` one, a phone shows that. One that `scrolls` isn't shrunk much."""
+
+    kind: ClassVar[str] = "picture"
+    wide: Markup
+    caption: str
+    narrow: Markup | None = None
+    narrow_caption: str = ""
+    scrolls: bool = False
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Figures side by side where there is room."""
+
+    kind: ClassVar[str] = "pictures"
+    items: Sequence[Picture]
+
+
+@dataclass(frozen=True)
+class Key:
+    """What the boxes of graphs mean: (style, meaning) pairs; styles are classes of the style sheet."""
+
+    kind: ClassVar[str] = "key"
+    items: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a story: a title, an answer ("yes", "no" or ""), sentences, and a picture."""
+
+    kind: ClassVar[str] = "step"
+    title: str
+    answer: str
+    sentences: Sequence[str]
+    picture: Picture | None = None
+
+
+Block = Paragraph | Heading | Points | Facts | Code | Table | Picture | Pictures | Key | Step
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a title; `identity` is its address in the page."""
+
+    identity: str
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report: of what kind, its title, the outcome in one sentence and one table, then sections."""
+
+    kind: str
+    title: str
+    outcome: str
+    table: Table | None
+    sections: Sequence[Section]
+    remarks: Sequence[str] = field(default=())
+    version: str = ""
+
+
+def render(page: Page) -> str:
+    """Return the page as one HTML document that needs no other file."""
+    return _environment().get_template("page.html.j2").render(page=page)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("cb_pgm.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

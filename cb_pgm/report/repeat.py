@@ -1,0 +1,53 @@
+"""The section on how to get the same numbers again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from cb_pgm.report.page import Block, Code, Facts, Paragraph, Section
+
+__all__ = ["repeat_section"]
+
+_PROGRAMS = ("cb-pgm", "__main__.py")
+
+
+def repeat_section(
+    command: str,
+    seed: int,
+    versions: Mapping[str, str],
+    hashes: Mapping[str, str],
+    further: Mapping[str, str | None] | None = None,
+) -> Section:
+    """Return the section.
+
+    Parameters
+    ----------
+    command
+        The process's arguments as one shell line.
+    seed
+        The one in use, drawn or given.
+    versions
+        Library → version.
+    hashes
+        Path → SHA-256 of its content as read.
+    further
+        Other facts: term → what it is; None: unknown.
+    """
+    blocks: list[Block] = [*_how(command, seed)]
+    facts = [("Seed", str(seed))]
+    facts += [(path, f"SHA-256 {digest}") for path, digest in hashes.items()]
+    facts += [(term, value or "unknown") for term, value in (further or {}).items()]
+    facts += [("Versions", ", ".join(f"{library} {version}" for library, version in versions.items()))]
+    return Section("again", "How to run it again", [*blocks, Facts(facts)])
+
+
+def _how(command: str, seed: int) -> list[Block]:
+    words = shlex.split(command)
+    if not words or PurePath(words[0]).name not in _PROGRAMS:
+        return [Paragraph("Played from Python: call it again with the seed and the data below.")]
+    words[0] = "cb-pgm"
+    if words[1:2] == ["run"] and not any(word.partition("=")[0] == "--seed" for word in words):
+        words += ["--seed", str(seed)]
+    return [Code(shlex.join(words))]

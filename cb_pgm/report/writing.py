@@ -1,0 +1,65 @@
+"""From a folder to its report: which kind of folder it is, and the file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cb_pgm.errors import CausalBanditError
+
+if TYPE_CHECKING:
+    from cb_pgm.report.page import Page
+
+__all__ = ["ReportError", "write_report"]
+
+
+class ReportError(CausalBanditError):
+    """A folder that holds nothing to report on, or a file in it that isn't what it must be."""
+
+
+def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
+    """Write the report of what `cb-pgm run`, `study` or `session` left in a folder.
+
+    Parameters
+    ----------
+    folder
+        What was given to --out.
+    out
+        The file to write; None: report.html in the folder.
+
+    Returns
+    -------
+    The file: HTML that needs no other file. One that was there is replaced at once or not at all.
+
+    Raises
+    ------
+    ReportError
+        If the folder holds no results, or not all of what a report needs.
+    OSError
+        If a file can't be read or written.
+    """
+    from cb_pgm.report.page import render
+
+    folder = Path(folder)
+    target = folder / "report.html" if out is None else Path(out)
+    html = render(_page(folder))
+    unfinished = target.with_name(f"{target.name}.part")
+    unfinished.write_text(html, encoding="utf-8")
+    os.replace(unfinished, target)
+    return target
+
+
+def _page(folder: Path) -> Page:
+    if (folder / "result.json").exists():
+        from cb_pgm.report.run_page import run_page
+
+        return run_page(folder)
+    if (folder / "results.sqlite").exists():
+        from cb_pgm.report.study_page import study_page
+
+        return study_page(folder)
+    raise ReportError(
+        f"Expected the results of a run, a study or a session but found none in {folder}: give the folder "
+        f"that --out named"
+    )
