@@ -21,7 +21,7 @@ from cb_pgm.policies.registry import POLICIES
 __all__ = ["add_bandit", "setup_settings"]
 
 
-def add_bandit(parser: ArgumentParser) -> None:
+def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
     """Add what a policy is and works with; `setup_settings` reads it."""
     group = parser.add_argument_group("the bandit")
     names = [name for name, kind in POLICIES.items() if not kind.told]
@@ -32,7 +32,14 @@ def add_bandit(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="; ".join(f"{name}: {POLICIES[name].summary}" for name in names) + " (default: screening)",
     )
-    group.add_argument("--horizon", type=count, required=True, metavar="T", help="rows to ask for in all")
+    group.add_argument(
+        "--horizon",
+        type=count,
+        required=horizon is None,
+        default=horizon,
+        metavar="T",
+        help="rows to ask for in all",
+    )
     group.add_argument(
         "--graph", type=Path, metavar="FILE", help="a graph (JSON or BIF) to use instead of an estimate"
     )

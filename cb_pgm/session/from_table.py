@@ -16,7 +16,7 @@ from cb_pgm.budget import budget_warnings
 from cb_pgm.errors import SessionError
 from cb_pgm.intervention import Intervention
 from cb_pgm.policies.registry import policy_kind
-from cb_pgm.rehearsal import choose_reward_parents, is_binary, rehearse, rewards_of
+from cb_pgm.rehearsal import choose_reward_parents, is_binary, rehearse
 from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.starting import Beginning
@@ -29,7 +29,7 @@ from discovery.table_text import read_text
 if TYPE_CHECKING:
     from cb_pgm.session.starting import Setup
 
-__all__ = ["earlier_rows", "from_table", "read_table"]
+__all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
 
 _READING = (
     "ignore",
@@ -81,7 +81,7 @@ def settings_of(
     setup: Setup, table: DiscreteTable, reward: RewardColumn
 ) -> tuple[SessionSettings, tuple[str, ...]]:
     """Return the session's settings, and what a person must know of them."""
-    rewards = rewards_of(table)
+    rewards = given_rewards(table)
     notes = list(table.warnings)
     low, high = float(rewards.min()), float(rewards.max())
     if reward.low is not None and reward.high is not None and not reward.low <= low <= high <= reward.high:
@@ -99,7 +99,8 @@ def settings_of(
     source = {"rows": table.n_rows, "sha256": table.sha256}
     upright = table if not setup.minimize else replace(table, rewards=_turned(rewards, reward))
     if not policy_kind(setup.policy).needs_graph:
-        parents = setup.max_parents or max(1, len(choose_reward_parents(upright)))
+        varied = low < high  # else nothing can be learnt from it about the reward's parents
+        parents = setup.max_parents or (max(1, len(choose_reward_parents(upright))) if varied else 1)
         return setup.settings(reward, states, scale, max_parents=parents, source=source), tuple(notes)
 
     if setup.graph is None:
@@ -126,7 +127,7 @@ def settings_of(
 def earlier_rows(table: DiscreteTable, settings: SessionSettings) -> Iterator[Earlier]:
     """Yield a table's rows by what was done in them: nothing first, then arm by arm."""
     few = slice(_MOST_OBSERVATIONS)
-    yield Earlier(Intervention(), _rows(table.codes[few], rewards_of(table)[few], settings.reward))
+    yield Earlier(Intervention(), rows_of(table.codes[few], given_rewards(table)[few], settings.reward))
     done = table.interventional
     if done is None or done.rewards is None:
         return
@@ -134,11 +135,19 @@ def earlier_rows(table: DiscreteTable, settings: SessionSettings) -> Iterator[Ea
         for code, state in enumerate(states):
             chosen = (done.targets == target) & (done.codes[:, target] == code)
             if chosen.any():
-                rows = _rows(done.codes[chosen], done.rewards[chosen], settings.reward)
+                rows = rows_of(done.codes[chosen], done.rewards[chosen], settings.reward)
                 yield Earlier(Intervention({variable: state}), rows)
 
 
-def _rows(codes: NDArray[np.int16], rewards: NDArray[np.float64], reward: RewardColumn) -> Rows:
+def given_rewards(table: DiscreteTable) -> NDArray[np.float64]:
+    """Return the table's rewards, all the same or not."""
+    if table.rewards is None:
+        raise SessionError("Expected a table with rewards but found none: name the reward column")
+    return table.rewards
+
+
+def rows_of(codes: NDArray[np.int16], rewards: NDArray[np.float64], reward: RewardColumn) -> Rows:
+    """Return rows of a table as a session keeps them."""
     fields = rewards
     if reward.state is not None:  # which of the other states it was makes no difference
         wanted = reward.states.index(reward.state)
