@@ -256,15 +256,29 @@ def test_the_module_is_the_program():
     assert "arrows" in done.stdout
 
 
+def _heed_interrupts() -> None:
+    """Undo what a shell does to commands that it runs in the background: they ignore interrupts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_an_interrupted_run_says_so_in_one_line_and_can_be_started_again(tmp_path):
     folder = tmp_path / "out"
     command = [sys.executable, "-m", "cb_pgm", "run", *ASIA, "--horizon", "1e9", "--out", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_heed_interrupts,
+    )
+    try:
         deadline = time.monotonic() + 90
         while not folder.exists() and time.monotonic() < deadline:  # it is made right before the first pull
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert out == ""
     assert err.splitlines()[-1] == "interrupted"
