@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cb_pgm.policies.registry import PolicyContext, make_policy
+from cb_pgm.search import is_forest
 from cb_pgm.simulation import Run, simulate
 from cb_pgm.theory import batch_size, exploration_bound, regret_bound
 
@@ -179,14 +180,10 @@ def _budget(graph: EssentialGraph, gaps: tuple[float, float], context: PolicyCon
     if math.isinf(batch):
         return Budget(*gaps, None, None, None)
     kind: Any = "general"
-    if all(_is_tree(graph, component) for component in graph.chain_components()):
+    if is_forest(graph):
         kind = "tree" if len(graph.chain_components()) == 1 else "forest"
     exploration = math.ceil(exploration_bound(graph, n_states, batch, kind))
     return Budget(*gaps, int(batch), exploration, regret_bound(graph, n_states, batch, horizon, kind))
-
-
-def _is_tree(graph: EssentialGraph, component: Sequence[str]) -> bool:
-    return sum(len(graph.neighbours(node)) for node in component) == 2 * (len(component) - 1)
 
 
 def _forecast(name: str, runs: Sequence[Run], of_ucb: Sequence[Run], system: CausalSystem) -> Forecast:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from discovery.errors import DiscoveryError, EstimationError, GraphError, KnowledgeError, TableError
     from discovery.essential_graph import EssentialGraph
     from discovery.estimation import EstimatedGraph, estimate
+    from discovery.knowledge import Knowledge, read_knowledge
     from discovery.marginals import Marginals
     from discovery.repairs import Change, repair
-    from discovery.table import DiscreteTable, read_csv
+    from discovery.table import DiscreteTable, InterventionalRows, read_csv
 
 __all__ = [
     "Change",
@@ -27,12 +28,15 @@ __all__ = [
     "EstimatedGraph",
     "EstimationError",
     "GraphError",
+    "InterventionalRows",
+    "Knowledge",
     "KnowledgeError",
     "Marginals",
     "TableError",
     "compare",
     "estimate",
     "read_csv",
+    "read_knowledge",
     "repair",
 ]
 
@@ -44,12 +48,15 @@ _HOME = {
     "EstimatedGraph": "estimation",
     "EstimationError": "errors",
     "GraphError": "errors",
+    "InterventionalRows": "table",
+    "Knowledge": "knowledge",
     "KnowledgeError": "errors",
     "Marginals": "marginals",
     "TableError": "errors",
     "compare": "comparison",
     "estimate": "estimation",
     "read_csv": "table",
+    "read_knowledge": "knowledge",
     "repair": "repairs",
 }
 
