@@ -10,14 +10,14 @@ styles go with them. Figures are made without pyplot, so nothing global changes.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +29,7 @@ __all__ = [
     "draw_regret",
     "line_name",
     "line_style",
+    "log_scale",
     "new_figure",
     "regret_bands",
     "save",
@@ -111,8 +112,7 @@ def draw_regret(
                 axes.fill_between(
                     line["round"], line["low"], line["high"], color=style["color"], alpha=0.18, linewidth=0
                 )
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        log_scale(axes, "x")
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
         axes.set_xlim(1, max(2, int(bands["round"].max())))
         axes.margins(y=0.04)
@@ -142,6 +142,17 @@ def line_name(policy: str, graph: str) -> str:
     if graph == "none":
         return policy
     return f"{policy}, {graph} graph" if graph in ("estimated", "oracle") else f"{policy}, {graph}"
+
+
+def log_scale(axes: Axes, which: Literal["x", "y"], *, unit: str = "") -> None:
+    """Make the axis of what is drawn logarithmic, its numbers written as 300, 1k, 30k."""
+    getattr(axes, f"set_{which}scale")("log")
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = axis.get_data_interval()
+    if high < 30 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(EngFormatter(unit, sep="\N{THIN SPACE}" if unit else ""))
+    axis.set_minor_formatter(NullFormatter())  # the usual one writes formulas
 
 
 def line_style(index: int) -> dict[str, Any]:

@@ -14,13 +14,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
-from cb_pgm.plots import OKABE_ITO, STYLE, line_name, line_style, new_figure
+from cb_pgm.graph_drawing import shortened
+from cb_pgm.plots import OKABE_ITO, STYLE, line_name, line_style, log_scale, new_figure
+from cb_pgm.report.wording import setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_by_rows", "draw_pulls", "pulls_to_name", "regret_by_rows"]
+    from cb_pgm.policies.base import ArmEstimate
+
+__all__ = ["draw_arms", "draw_by_rows", "draw_pulls", "pulls_to_name", "regret_by_rows"]
 
 _RIGHT, _WRONG = OKABE_ITO[0], OKABE_ITO[1]
 _ROW = 0.62  # inches for a policy
@@ -73,12 +77,11 @@ def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Fi
         axes = figure.subplots()
         for place, name in enumerate(names):
             _draw_row(axes, frame[frame["name"] == name], len(names) - place, name)
-        axes.set_xscale("log")
+        log_scale(axes, "x")
         axes.set_xlim(max(1.0, 0.7 * float(frame["pulls"].min())), max(2, horizon))
         axes.set_ylim(0.55, len(names) + 0.65)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
         axes.set_axisbelow(True)
         axes.set_xlabel("rounds until named (logarithmic)")
@@ -98,10 +101,44 @@ def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str) -> None:
         axes.plot([median, median], [height - 0.18, height + 0.18], color="#000000", linewidth=2)
     named = int(runs["pulls"].notna().sum())
     often = f"{named} of {len(runs)} named, median {median:,.0f}" if len(runs) > 1 else f"{median:,.0f}"
+    _name_row(axes, height + 0.26, f"{name}: {often}")
+
+
+def draw_arms(arms: Sequence[ArmEstimate], reward: str, *, narrow: bool = False) -> Figure:
+    """Draw the mean and the interval of each arm, the first on top.
+
+    Parameters
+    ----------
+    arms
+        At least one.
+    reward
+        What the means are of.
+    narrow
+        Fit a phone.
+    """
+    with mpl.rc_context(STYLE):
+        figure = new_figure(4.3 if narrow else 8.0, 0.55 * len(arms) + 0.85)
+        axes = figure.subplots()
+        for place, arm in enumerate(arms):
+            height, colour = len(arms) - place, _RIGHT if place == 0 else "#555555"
+            axes.plot([arm.low, arm.high], [height, height], color=colour, linewidth=3 if place == 0 else 2)
+            axes.plot(arm.mean, height, marker="o", markersize=7, color=colour)
+            arm_name = shortened(setting(arm.intervention))
+            _name_row(axes, height + 0.18, f"{arm_name}: {arm.mean:.4g} in {arm.rows:,}")
+        axes.set_ylim(0.6, len(arms) + 0.65)
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.set_xlabel(f"mean of {shortened(reward)}")
+    return figure
+
+
+def _name_row(axes: Axes, height: float, text: str) -> None:
     axes.text(
         0,
-        height + 0.26,
-        f"{name}: {often}",
+        height,
+        text,
         transform=axes.get_yaxis_transform(),
         fontsize=10,
         va="bottom",
@@ -198,7 +235,6 @@ def _draw_system(axes: Axes, own: pd.DataFrame, methods: Sequence[str], what: st
             axes.fill_between(
                 line["rows"], line["low"], line["high"], color=style["color"], alpha=0.15, linewidth=0
             )
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    log_scale(axes, "x")
     axes.grid(axis="y", color="#DDDDDD", linewidth=0.8)
     axes.set_axisbelow(True)

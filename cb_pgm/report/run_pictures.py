@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cb_pgm.report.run_folder import RunFolder
 
-__all__ = ["graph_section", "pulls_section", "regret_picture", "regret_section"]
+__all__ = ["graph_section", "marked_graph", "pulls_section", "regret_picture", "regret_section"]
 
 _MOST_NODES = 60  # in one picture; of larger graphs the part around the reward's causes is drawn
 
@@ -112,6 +112,17 @@ def graph_section(run: RunFolder) -> Section:
         )
     blocks.append(_beside(used, true, shown, parents, run.result["rehearsal"]))
     return Section("graph", "The graph" if true is None else "Estimated beside true graph", blocks)
+
+
+def marked_graph(graph: EssentialGraph, marked: Sequence[str], marked_as: str) -> Picture:
+    """Return a graph by itself, the `marked` variables shaded."""
+    shown = surroundings(graph, marked or graph.nodes[:1], _MOST_NODES)
+    figure = draw_graphs(edge_verdicts(graph), graph, nodes=shown, marked=[*marked], marked_as=marked_as)
+    told = f" Marked, {marked_as}: {listed(marked)}." if marked else ""
+    label = f"The graph over {count(len(graph.nodes), 'variable')}.{told}"
+    hidden = len(graph.nodes) - len(shown)
+    caption = f"{count(hidden, 'variable')} further away left out." if hidden else ""
+    return Picture(inline_svg(figure, "graph", label), caption, scrolls=True)
 
 
 def _beside(

@@ -39,6 +39,7 @@ KEY = (
     ("ruled-out", "ruled out by the answer"),
     ("candidate", "still possible"),
     ("out", "ruled out before"),
+    ("held", "held meanwhile"),
     ("named", "named"),
     ("learnt", "direction learnt now"),
     ("open", "direction open"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cb_pgm.report.run_folder import RunFolder
     from discovery import EssentialGraph
 
-__all__ = ["story_blocks", "story_section"]
+__all__ = ["story_blocks", "story_key", "story_section"]
 
 _MOST_NODES = 40  # in a scene
 _MOST_NODES_NARROW = 9  # on a phone
@@ -50,9 +50,13 @@ def story_section(run: RunFolder) -> Section | None:
         "Each question is whether setting a variable moves the reward, and which of its neighbours it moves "
         "where that is open. Told is the first run."
     )
-    held = any(question["fixed"] for story in run.material["stories"] for question in story["questions"])
-    key = Key([item for item in KEY if held or item[0] != "held"])
-    return Section("story", "The search, step by step", [about, key, *blocks])
+    return Section("story", "The search, step by step", [about, story_key(run.material["stories"]), *blocks])
+
+
+def story_key(stories: Sequence[Story]) -> Key:
+    """Return what the boxes in the pictures of these stories mean."""
+    held = any(question["fixed"] for story in stories for question in story["questions"])
+    return Key([item for item in KEY if held or item[0] != "held"])
 
 
 def story_blocks(graph: EssentialGraph, story: Story, identity: str) -> list[Block]:

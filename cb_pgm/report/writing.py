@@ -59,6 +59,10 @@ def _page(folder: Path) -> Page:
         from cb_pgm.report.study_page import study_page
 
         return study_page(folder)
+    if (folder / "session.sqlite").exists():
+        from cb_pgm.report.session_page import session_page
+
+        return session_page(folder)
     raise ReportError(
         f"Expected the results of a run, a study or a session but found none in {folder}: give the folder "
         f"that --out named"
