@@ -29,6 +29,7 @@ __all__ = [
     "check_against_truth",
     "estimated_graph",
     "marginals_over",
+    "read_dag",
     "read_graph",
     "read_truth",
     "settable_states",
@@ -89,8 +90,8 @@ def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGrap
         If the file holds no graph, or one over other variables.
     """
     text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
-    if not text.lstrip().startswith(("{", "[")):
-        found = _essential_graph_of_bif(path)
+    if not _is_json(text):
+        found = EssentialGraph.from_dag(_dag_of_bif(path))
         return UsedGraph(widened(found, _checked_nodes(found.nodes, nodes, path)), "given")
     given = parse_graph(_without_remarks(text))
     wanted = _checked_nodes(given.nodes, nodes, path)
@@ -102,6 +103,13 @@ def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGrap
         pass  # what is wrong with it is in the list of repairs
     graph, changes = repair(wanted, given.directed, given.undirected, given.bidirected)
     return UsedGraph(graph, "given", tuple(map(str, changes)))
+
+
+def read_dag(path: str | Path) -> nx.DiGraph[str] | None:
+    """Return the DAG of a network in BIF; None for a graph in JSON, which tells its class only."""
+    return (
+        None if _is_json(Path(path).read_text(encoding="utf-8-sig", errors="replace")) else _dag_of_bif(path)
+    )
 
 
 def widened(graph: EssentialGraph, nodes: Iterable[str]) -> EssentialGraph:
@@ -198,14 +206,14 @@ def marginals_over(table: DiscreteTable, states: States) -> Marginals:
     return Marginals(probabilities, rows=seen.rows, reward_mean=seen.reward_mean)
 
 
-def _essential_graph_of_bif(path: str | Path) -> EssentialGraph:
+def _dag_of_bif(path: str | Path) -> nx.DiGraph[str]:
     from cb_pgm.pgmpy_networks import read_bif
 
     network = read_bif(path)
     dag: nx.DiGraph[str] = nx.DiGraph()
     dag.add_nodes_from(map(str, network.nodes))
     dag.add_edges_from((str(tail), str(head)) for tail, head in network.edges)
-    return EssentialGraph.from_dag(dag)
+    return dag
 
 
 def _checked_nodes(found: Sequence[str], nodes: Sequence[str] | None, path: str | Path) -> tuple[str, ...]:
@@ -223,6 +231,10 @@ def _checked_nodes(found: Sequence[str], nodes: Sequence[str] | None, path: str 
                 f"Expected the same variables but found no {node!r} in {path}: add it to its nodes"
             )
     return tuple(nodes)
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith(("{", "["))
 
 
 def _without_remarks(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`cb-pgm compare`: how an estimated graph differs from the true one."""
+"""`cb-pgm compare`: how an estimated graph differs from the true one, and what that costs the searches."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace) -> None:
     """Read both graphs and print how they differ."""
+    from dataclasses import asdict
+
     from cb_pgm.commands.output import json_text, print_text
     from cb_pgm.console import note
-    from cb_pgm.inputs import read_graph
+    from cb_pgm.inputs import read_dag, read_graph
+    from cb_pgm.search_cost import search_costs
     from discovery import compare
 
     truth = read_graph(options.truth)
@@ -31,11 +34,24 @@ def execute(options: Namespace) -> None:
         for repair in used.repairs:
             note(f"warning: {path} is no essential graph; repaired: {repair}")
     scores = compare(estimated.graph, truth.graph)
+    dag = read_dag(options.truth)
+    if dag is None:
+        dag = truth.graph.consistent_extension()
+        note("The true graph is known up to its class: answers come from one DAG of it")
+    costs = search_costs(estimated.graph, dag)
     if options.json:
-        print_text(json_text(dict(scores)))
+        print_text(json_text({**scores, "searches": {name: asdict(cost) for name, cost in costs.items()}}))
         return
     print_text(f"structural Hamming distance {scores['shd']}")
     named = {"edges, whatever their direction": scores["skeleton"], "arrows": scores["arrow"]}
     for name, values in named.items():
         found = f"precision {values['precision']:.3f}, recall {values['recall']:.3f}, F1 {values['f1']:.3f}"
         print_text(f"{name}: {found}")
+    n = len(truth.graph.nodes)
+    for name, cost in costs.items():
+        others = [f"a wrong one for {', '.join(cost.wrong)}"] if cost.wrong else []
+        others += [f"nothing for {', '.join(cost.none)}"] if cost.none else []
+        print_text(
+            f"{name} search, exact answers: names {len(cost.right)} of {n} possible causes of a reward"
+            + "".join(f"; {other}" for other in others)
+        )
