@@ -29,7 +29,7 @@ __all__ = ["replay_log"]
 
 
 def replay_log(
-    setup: Setup, *, runs: int = 1, fewest: int = 1, batch: int = 1, hold_out: float = 0.0
+    setup: Setup, *, runs: int = 1, fewest: int = 20, batch: int = 1, hold_out: float = 0.0
 ) -> ReplayReport:
     """Replay a log of interventions.
 
@@ -40,7 +40,7 @@ def replay_log(
     runs
         How many replays, each with the rows in another order.
     fewest
-        Arms with fewer rows are not asked for.
+        Arms with fewer rows are not asked for: they would end the replay at once.
     batch
         Rows a pull, at least.
     hold_out

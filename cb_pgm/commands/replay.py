@@ -18,11 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_bandit(parser, horizon=_NO_LIMIT)
     group = parser.add_argument_group("the replay")
     group.add_argument(
-        "--fewest-rows",
-        type=count,
-        default=1,
-        metavar="N",
-        help="leave out arms with fewer rows (default: 1)",
+        "--fewest-rows", type=count, default=20, metavar="N", help="leave out arms with fewer (default: 20)"
     )
     group.add_argument(
         "--batch", type=count, default=1, metavar="N", help="rows a pull, at least (default: 1)"

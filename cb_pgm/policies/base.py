@@ -26,6 +26,10 @@ __all__ = ["ArmEstimate", "Policy", "States", "joint_arms", "single_variable_arm
 
 States = Mapping[str, Sequence[str]]
 
+# Rows at which intervals are as narrow as can be: few, as bad arms get no more. With 1,000 rows an interval
+# is then 7 % wider than it could be, whereas one tuned to 1,000 would be more than twice as wide with 10.
+_NARROWEST_AT = 30
+
 
 @dataclass(frozen=True)
 class ArmEstimate:
@@ -173,13 +177,13 @@ class Policy(ABC):
         """Return the mean of everything pulled so far that it may recommend.
 
         The intervals cover the true means of all arms at all times with probability 1 − `failure_prob`
-        (`anytime_radius`, tuned to the rows of an even share, with a union bound over the arms).
+        (`anytime_radius`, with a union bound over the arms).
         """
         seen = [] if self._rng is None else [known for known in self.means() if known[1]]
         if not seen:
             return ()
         share = failure_prob / max(len(single_variable_arms(self.settable)), len(seen))
-        mixing_rows = best_mixing_rows(1000, share)
+        mixing_rows = best_mixing_rows(_NARROWEST_AT, share)
         estimates = []
         for intervention, rows, mean in seen:
             radius = anytime_radius(rows, share, self.noise_scale, mixing_rows)
