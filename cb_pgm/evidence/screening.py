@@ -62,6 +62,8 @@ class Screening:
         int64 [m, p]: the candidate sets, in lexicographic order.
     surviving
         bool [m]: those not ruled out.
+    left
+        How many those are.
     rows
         Rows tested so far. The very first row only sets the origin of the rewards and is not among them.
 
@@ -88,6 +90,7 @@ class Screening:
             list(itertools.combinations(range(n), set_size)), dtype=np.int64
         ).reshape(m, set_size)
         self.surviving: NDArray[np.bool_] = np.ones(m, dtype=np.bool_)
+        self.left = m
         self.rows = 0
 
         combined = math.comb(min(_VARIABLES_COMBINED, n), set_size + 1)
@@ -154,7 +157,7 @@ class Screening:
         keep = self._logged == self.rows and (self._logged + end - start) * codes.shape[1] <= _MOST_CODES
         if keep:
             self._make_room(self._logged + end - start)
-        _observe(
+        self.left -= _observe(
             codes,
             rewards,
             start,
@@ -253,8 +256,9 @@ def _observe(
     sums_over_rows: NDArray[np.float64],
     scale: float,
     threshold: float,
-) -> None:
-    m = len(fits)
+) -> int:
+    """Take in rows and return how many candidates they rule out."""
+    m, gone = len(fits), 0
     cells = np.empty(len(experts), dtype=np.int64)
     predictions = np.empty(len(experts))
     for row in range(start, end):
@@ -279,17 +283,19 @@ def _observe(
             cell = cells[expert]
             losses[expert] += (reward - predictions[expert]) ** 2 / scale
             count = counts[expert, cell]
-            if expert < m:
-                if count > 0:
-                    # Adding a value to a group of `count` raises its sum of squares about its mean by this
-                    # much.
-                    fits[expert] += count / (count + 1.0) * (reward - sums[expert, cell] / count) ** 2 / scale
+            if expert < m and surviving[expert]:
+                if count > 0.0:
+                    # Adding a value to a group of `count` raises its sum of squares about its mean so much.
+                    off = reward - sums[expert, cell] / count
+                    fits[expert] += count * off * off / ((count + 1.0) * scale)
                 if fits[expert] - sums_over_rows[0] >= threshold:
                     surviving[expert] = False
+                    gone += 1
             counts[expert, cell] = count + 1.0
             sums[expert, cell] += reward
         sums_over_rows[1] += reward
         sums_over_rows[2] += 1.0
+    return gone
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -214,27 +214,29 @@ class ScreeningUCB(Policy):
         self._arms.add(intervention, observations.rewards)
         if self._parent_arms is not None:
             self._parent_arms.add(intervention, observations.rewards)
-        self._test(intervention, observations.codes[:_MOST_TESTED], observations.rewards[:_MOST_TESTED])
+        codes, rewards = observations.codes, observations.rewards
+        if len(rewards) > _MOST_TESTED:
+            codes, rewards = codes[:_MOST_TESTED], rewards[:_MOST_TESTED]
+        self._test(intervention, codes, rewards)
 
     def _test(
         self, intervention: Intervention, codes: NDArray[np.int16], rewards: NDArray[np.float64]
     ) -> None:
         if self._fallback is not None:
             return
-        self._recent.add(codes, self._codes_of.get(intervention))
+        if self._left != 1 or self.max_parents > 1:  # else nothing is left to be told apart
+            self._recent.add(codes, self._codes_of.get(intervention))
         self.screening.observe(codes, rewards)
-        left = int(np.count_nonzero(self.screening.surviving))
-        if left != self._left:
-            self._take_stock(left)
+        if self.screening.left != self._left:
+            self._take_stock()
 
-    def _take_stock(self, left: int) -> None:
+    def _take_stock(self) -> None:
         """Name the set that is left, go on with larger sets when none is, or give up at the largest."""
-        while left == 0 and self.screening.set_size < self.max_parents:
+        while self.screening.left == 0 and self.screening.set_size < self.max_parents:
             codes, rewards = self.screening.log()
             self.screening = self._new_screening(self.screening.set_size + 1)
             self.screening.observe(codes, rewards)
-            left = int(np.count_nonzero(self.screening.surviving))
-        self._left = left
+        left = self._left = self.screening.left
         self._named = self.candidates[0] if left == 1 else ()
         self._parent_arms = self._open_arms = None
         if left == 0:
