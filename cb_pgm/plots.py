@@ -9,6 +9,9 @@ styles go with them. Figures are made without pyplot, so nothing global changes.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,6 +36,7 @@ __all__ = [
     "new_figure",
     "regret_bands",
     "save",
+    "saving",
 ]
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -144,6 +148,14 @@ def line_name(policy: str, graph: str) -> str:
     return f"{policy}, {graph} graph" if graph in ("estimated", "oracle") else f"{policy}, {graph}"
 
 
+@contextmanager
+def saving() -> Iterator[None]:
+    """Keep the style while a figure is written, and quiet about signs that its font lacks."""
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)
+        yield
+
+
 def log_scale(axes: Axes, which: Literal["x", "y"], *, unit: str = "") -> None:
     """Make the axis of what is drawn logarithmic, its numbers written as 300, 1k, 30k."""
     getattr(axes, f"set_{which}scale")("log")
@@ -170,7 +182,7 @@ def new_figure(width: float, height: float) -> Figure:
 def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     """Write ``stem.png`` and ``stem.svg``, byte for byte the same for the same figure; return both paths."""
     png, svg = stem.with_suffix(".png"), stem.with_suffix(".svg")
-    with mpl.rc_context(STYLE):
+    with saving():
         figure.savefig(png, dpi=150, metadata={"Software": None})
         figure.savefig(svg, metadata={"Date": None})
     return png, svg

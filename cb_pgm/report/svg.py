@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-import matplotlib as mpl
 from markupsafe import Markup
 
-from cb_pgm.plots import STYLE
+from cb_pgm.plots import saving
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +63,7 @@ def inline_svg(figure: Figure, identity: str, label: str) -> Markup:
         What a person who can't see it is told.
     """
     written = io.StringIO()
-    with mpl.rc_context(STYLE):
+    with saving():
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
     root = ElementTree.fromstring(_ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", written.getvalue()))
     for element in root.iter():

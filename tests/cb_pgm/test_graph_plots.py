@@ -76,6 +76,16 @@ def test_nodes_stand_in_the_same_place_in_both_panels():
     assert left == right
 
 
+def test_a_part_of_a_graph_is_drawn_alone_and_odd_names_are_text():
+    names = ["$x$", "long" * 20, "c", "d"]
+    graph = EssentialGraph.from_dag(nx.DiGraph([(names[0], names[1]), (names[1], "c"), ("c", "d")]))
+    figure = draw_graphs(edge_verdicts(graph), graph, nodes=names[:3])
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert [text.get_text() for text in axes.texts] == ["$x$", "longlonglongl…glonglonglong", "c"]
+    assert sum(type(patch) is PathPatch for patch in axes.patches) == 2
+
+
 def test_verdicts_differ_in_more_than_colour():
     judged = [VERDICTS[verdict] for verdict in ("right", "missing", "extra", "turned")]
     assert len({str(style["linestyle"]) for style in judged}) == 4

@@ -1,5 +1,6 @@
 """Regret plots: the frame holds what is shown, the picture shows the frame, nothing global changes."""
 
+import re
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cb_pgm.plots import OKABE_ITO, draw_regret, regret_bands, save
+from cb_pgm.plots import OKABE_ITO, draw_regret, line_style, regret_bands, save
 
 
 @pytest.fixture
@@ -53,6 +54,39 @@ def test_the_picture_shows_the_frame_and_names_its_lines_and_its_band(curves):
     assert "20 runs" in axes.get_title(loc="left")
     assert "10–90 %" in axes.get_title(loc="left")
     assert len(axes.collections) == 3
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("rounds", [4, 10, 50, 1000, 10**6])
+def test_rounds_are_numbered_without_formulas_at_any_horizon(rounds, narrow):
+    numbers = np.unique(np.geomspace(1, rounds, 9).astype(int))
+    curves = pd.DataFrame({"policy": "$a_b$", "graph": "none", "run": 0, "round": numbers, "regret": numbers})
+    figure = draw_regret(regret_bands(curves), narrow=narrow)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    low, high = axes.get_xlim()
+    labels = [
+        label.get_text()
+        for label in axes.get_xticklabels(which="both")
+        if label.get_text() and low <= label.get_position()[0] <= high
+    ]
+    assert len(labels) >= 2
+    assert all(re.fullmatch(r"\d+[kM]?", label) for label in labels), labels
+
+
+def test_narrow_pictures_list_their_lines_below(curves):
+    bands = regret_bands(curves)
+    figure = draw_regret(bands, narrow=True)
+    (legend,) = figure.legends
+    named = [text.get_text() for text in legend.get_texts()]
+    ends = [float(name.split("\u2002")[1].replace(",", "")) for name in named]
+    assert len(named) == 3
+    assert ends == sorted(ends, reverse=True)
+    assert figure.get_figwidth() < 5
+
+
+def test_line_styles_differ_for_49_lines():
+    assert len({str(line_style(index)) for index in range(49)}) == 49
 
 
 def test_a_single_run_has_no_band(curves):
