@@ -50,7 +50,7 @@ def maximum_cardinality_order(nodes: Iterable[str], adjacency: Adjacency) -> lis
 
 
 def onwards(components: Iterable[Iterable[str]], adjacency: Adjacency) -> list[tuple[str, str]]:
-    """Return each edge inside the components as (earlier, later) in such orders: chordal ones get no v-structure."""
+    """Return each edge inside the components as (earlier, later) in such orders."""
     order = [node for component in components for node in maximum_cardinality_order(component, adjacency)]
     position = {node: i for i, node in enumerate(order)}
     return [(one, other) for one in order for other in adjacency[one] if position[one] < position[other]]
