@@ -166,7 +166,9 @@ def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -
         if pull.why:
             lines.append(f"  why: {pull.why}")
     if len(pulls) < options.pending:
-        lines.append(f"No more than {len(pulls)} at once: what comes next depends on what comes of it")
+        asked = status.told + sum(pull.left for pull in pulls) >= status.horizon
+        reason = "the horizon has no more" if asked else "what comes next depends on what comes of it"
+        lines.append(f"No more than {len(pulls)} at once: {reason}")
     number = f" --pull {pulls[0].number}" if len(pulls) > 1 else ""
     return "\n".join([*lines, f"Then: cb-pgm session tell {options.folder} ROWS.csv{number}"])
 

@@ -25,6 +25,7 @@ from cb_pgm.session import log, store
 from cb_pgm.session.events import Rows, Told
 
 REAL = [name for name, kind in POLICIES.items() if not kind.told]
+QUICK = ("screening", "cn-ucb")
 HORIZON, BATCH = 2000, 40
 SYSTEM = CausalSystem.from_bif("data/asia.bif", reward="xray=yes")
 
@@ -63,6 +64,11 @@ def world(intervention: dict[str, str], size: int, pull: int) -> list[list[str]]
         for codes, reward in zip(seen.codes.tolist(), seen.rewards.tolist(), strict=True)
     ]
     return [[*SYSTEM.states, "xray"], *rows]
+
+
+def mappings(intervention: dict[str, str], size: int, pull: int) -> list[dict[str, str]]:
+    header, *rows = world(dict(intervention), size, pull)
+    return [dict(zip(header, row, strict=True)) for row in rows]
 
 
 def shell(*arguments: str) -> dict:
@@ -112,7 +118,7 @@ def test_rebuilt_before_every_verb_it_equals_an_uninterrupted_policy(
         assert (asked.number, asked.intervention, asked.left) == (number, pull.intervention, size)
         header, *rows = world(dict(pull.intervention), size, number)
         with Session.open(folder) as session:
-            session.tell([dict(zip(header, row, strict=True)) for row in rows])
+            session.tell(mappings(pull.intervention, size, number))
         codes = [
             [settings.states[name].index(row[header.index(name)]) for name in settings.states] for row in rows
         ]
@@ -128,6 +134,60 @@ def test_rebuilt_before_every_verb_it_equals_an_uninterrupted_policy(
     assert status.reward_variables == plain.reward_variables
     best = plain.best_arm(settings.failure_prob)
     assert (status.best_arm.intervention, status.best_arm.mean) == (best.intervention, best.mean)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        name if name in ("screening", "cn-ucb") else pytest.param(name, marks=pytest.mark.slow)
+        for name in REAL
+    ],
+)
+def test_any_verbs_in_any_order_rebuilt_or_not(
+    policy: str, started: Callable[[str, Path], Path], tmp_path: Path
+) -> None:
+    """40 verbs at random, up to three pulls open, in parts, withdrawn, excluded: once reopened, once not."""
+    reopened, kept = (started(policy, tmp_path / name) for name in ("reopened", "kept"))
+    rng = random.Random(policy)
+    with Session.open(kept) as session:
+        for _ in range(40):
+            with Session.open(reopened) as again:
+                pending = rng.randint(1, 3)
+                pulls = session.ask(batch=12, pending=pending)
+                assert again.ask(batch=12, pending=pending) == pulls
+                if not pulls:
+                    assert session.status().over
+                    break
+                pull = rng.choice(pulls)
+                chance = rng.random()
+                for each in (session, again):
+                    if chance < 0.15:
+                        each.withdraw(pull.number)
+                    elif chance < 0.2 and len(pull.intervention) == 1 and len(each.status().excluded) < 3:
+                        each.withdraw(pull.number, exclude=True)
+                    else:
+                        size = pull.left if chance < 0.7 else min(pull.left, 5)
+                        rows = mappings(pull.intervention, size, pull.number)
+                        each.tell(rows, pull.number, close=chance > 0.9, again=True)
+                assert again.status() == session.status()
+    assert outcome(reopened) == outcome(kept)
+
+
+def test_where_nothing_can_be_asked_it_is_noted_once(
+    started: Callable[[str, Path], Path], tmp_path: Path
+) -> None:
+    """A fixed budget: once all arms of its question are under way, the next question depends on them."""
+    folder = started("cn-ucb-fixed", tmp_path / "trial")
+    with Session.open(folder) as session:
+        pulls = session.ask(pending=50)
+        assert 1 < len(pulls) < 50
+        assert session.status().over is None
+        before = (folder / store.FILE_NAME).read_bytes()
+        assert session.ask(pending=50) == pulls
+        assert (folder / store.FILE_NAME).read_bytes() == before
+        for pull in pulls:
+            session.tell(mappings(pull.intervention, pull.left, pull.number), pull.number)
+        assert session.ask()
 
 
 @pytest.mark.parametrize(
@@ -171,9 +231,8 @@ def test_killed_at_every_statement_of_a_verb(started: Callable[[str, Path], Path
 
     def verbs(session: Session) -> None:
         (pull,) = session.ask(batch=5)
-        header, *rows = world(dict(pull.intervention), 5, pull.number)
         if pull.number == 1:
-            session.tell([dict(zip(header, row, strict=True)) for row in rows])
+            session.tell(mappings(pull.intervention, 5, 1))
 
     with Session.open(whole) as session:
         verbs(session)
@@ -237,10 +296,8 @@ class TestSnapshot:
         with Session.open(folder) as session:
             for turn in range(20):
                 (pull, *_) = session.ask(batch=6, pending=2)
-                header, *rows = world(
-                    dict(pull.intervention), 3 if turn % 3 else pull.left, pull.number + turn
-                )
-                session.tell([dict(zip(header, row, strict=True)) for row in rows], pull.number, again=True)
+                rows = mappings(pull.intervention, 3 if turn % 3 else pull.left, pull.number + turn)
+                session.tell(rows, pull.number, again=True)
         return folder
 
     def test_leads_to_the_same_state(self, folder: Path) -> None:
@@ -298,8 +355,8 @@ def test_a_changed_log_is_refused(change: str, started: Callable[[str, Path], Pa
     folder = started("screening", tmp_path / "trial")
     with Session.open(folder) as session:
         (pull,) = session.ask(batch=4)
-        header, *rows = world(dict(pull.intervention), 4, 1)
-        session.tell([dict(zip(header, row, strict=True)) for row in rows])
+        rows = mappings(pull.intervention, 4, 1)
+        session.tell(rows)
     changed(folder, change, expect=1)
     with pytest.raises(SessionError, match="Expected a log as it was written"):
         Session.open(folder)
@@ -382,16 +439,15 @@ class TestTwoProcesses:
             for session, listener in [(one, other), (other, one)] * 5:
                 (pull,) = session.ask(batch=4)
                 assert listener.ask(batch=9) == (pull,)
-                header, *rows = world(dict(pull.intervention), 4, pull.number)
-                listener.tell([dict(zip(header, row, strict=True)) for row in rows])
+                rows = mappings(pull.intervention, 4, pull.number)
+                listener.tell(rows)
                 assert one.status() == other.status()
 
 
 def tell(folder: Path, pull) -> None:
-    header, *rows = world(dict(pull.intervention), pull.left, pull.number)
     with Session.open(folder) as session:
         try:
-            session.tell([dict(zip(header, row, strict=True)) for row in rows], pull.number)
+            session.tell(mappings(pull.intervention, pull.left, pull.number), pull.number)
         except SessionError as error:
             assert "is finished" in str(error)  # noqa: PT017 - in a child
             os._exit(1)
