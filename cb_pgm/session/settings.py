@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from cb_pgm.intervention import Intervention, Observations
 from cb_pgm.policies.base import Policy, States
 from cb_pgm.policies.registry import PolicyContext, make_policy
 from cb_pgm.session.events import Rows
-from discovery import EssentialGraph, Marginals
+
+if TYPE_CHECKING:
+    from discovery import EssentialGraph, Marginals
 
 __all__ = ["STOPS", "RewardColumn", "SessionSettings"]
 
@@ -187,7 +189,7 @@ class SessionSettings:
                 states=_states(content["states"]),
                 settable=_states(content["settable"]),
                 reward=RewardColumn(**(reward | {"states": tuple(reward["states"])})),
-                graph=None if graph is None else EssentialGraph.from_json(json.dumps(graph)),
+                graph=None if graph is None else _graph(graph),
                 marginals=None if marginals is None else _marginals(marginals),
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -218,6 +220,14 @@ def _states(content: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     return {variable: tuple(states) for variable, states in content.items()}
 
 
+def _graph(content: Mapping[str, Any]) -> EssentialGraph:
+    from discovery import EssentialGraph  # brings networkx, which sessions without a graph do without
+
+    return EssentialGraph.from_json(json.dumps(content))
+
+
 def _marginals(content: Mapping[str, Any]) -> Marginals:
+    from discovery import Marginals
+
     probabilities = {variable: np.array(values) for variable, values in content["probabilities"].items()}
     return Marginals(probabilities, rows=content["rows"], reward_mean=content["reward_mean"])
