@@ -89,6 +89,7 @@ class Session:
         """
         from cb_pgm.session.starting import Setup
 
+        cls.check_new(folder)  # before what may take a while
         return cls.begin(folder, Setup(**setup).prepare(), timeout=timeout)
 
     @classmethod
