@@ -101,16 +101,19 @@ class FixedEvidence(Evidence):
         return self.records[intervention].rows if intervention else self._base_mean(intervention)[0]
 
     def _batch(self, joint_states: int) -> float:
-        """B with the union bound over all arms at `joint_states` states of what is held (1: nothing)."""
+        """B with the union bound over all arms at `joint_states` states of what is held (1: nothing).
+
+        Under held variables only rewards are compared, so effects and marginals ask for nothing there.
+        """
         needs = self.requirements
         batch: float = batch_size(
             len(self.states) * joint_states,
             self._n_states,
             needs.reward_gap,
-            needs.effect_gap,
+            needs.effect_gap if joint_states == 1 else 1.0,
             needs.failure_prob,
             noise_scale=needs.noise_scale,
-            marginal_rows=self.marginals.rows,
+            marginal_rows=self.marginals.rows if joint_states == 1 else None,
         )
         return batch
 

@@ -154,3 +154,14 @@ def test_requirements_refuse_what_cannot_be() -> None:
             Requirements(
                 **{"reward_gap": 0.1, "effect_gap": 0.1, "failure_prob": 0.1, "noise_scale": 1.0} | changes
             )
+
+
+def test_coarse_marginals_do_not_stand_in_the_way_of_held_contrasts(earthquake: CausalSystem) -> None:
+    """An error of the marginals that suits the effect gap at one state of what is held suits it at all."""
+    exact = earthquake.marginals()
+    marginals = Marginals(exact.probabilities, rows=800, reward_mean=earthquake.mean_reward({}))
+    evidence = _evidence("fixed", earthquake, marginals=marginals, effect_gap=0.15)
+    assert evidence.impossible() is None
+    query = Query("Alarm", fixed={"Burglary": None, "JohnCalls": None, "Earthquake": None})
+    probe, _ = _answer(evidence, earthquake, query, np.random.default_rng(27))
+    assert probe.is_ancestor

@@ -77,7 +77,6 @@ def do(command: str, shown: list[str], capsys: pytest.CaptureFixture[str]) -> li
     return capsys.readouterr().out.splitlines()
 
 
-@pytest.mark.skipif(TITLE not in Path("README.md").read_text("utf-8"), reason="README.md has no such section")
 def test_it_is_true(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
