@@ -143,7 +143,7 @@ def line_name(policy: str, graph: str) -> str:
     >>> line_name("ucb", "none"), line_name("cn-ucb", "oracle"), line_name("cn-ucb", "pc 300 rows")
     ('ucb', 'cn-ucb, oracle graph', 'cn-ucb, pc 300 rows')
     """
-    if graph == "none":
+    if graph in ("none", policy):
         return policy
     return f"{policy}, {graph} graph" if graph in ("estimated", "oracle") else f"{policy}, {graph}"
 
@@ -193,7 +193,7 @@ def _list_lines(figure: Figure, axes: Axes) -> None:
     lines = sorted(axes.get_lines(), key=_last, reverse=True)
     figure.legend(
         lines,
-        [f"{line.get_label()}\u2002{_last(line):,.0f}" for line in lines],
+        [f"{line.get_label()}\u2002{round(_last(line)):,}" for line in lines],
         loc="outside lower left",
         frameon=False,
         handlelength=3.2,
@@ -214,7 +214,7 @@ def _name_lines(axes: Axes) -> None:
         end = _last(line)
         floor = max(floor + step, end)
         axes.annotate(
-            f"{line.get_label()}\u2002{end:,.0f}",
+            f"{line.get_label()}\u2002{round(end):,}",
             xy=(1, end),
             xycoords=("axes fraction", "data"),
             xytext=(1.02, floor),

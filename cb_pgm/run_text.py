@@ -84,7 +84,7 @@ def _row(report: RunReport, group: Sequence[Played]) -> list[str]:
         if played.outcome.interventions_to_find is not None
     ]
     regrets = [played.outcome.regret for played in group]
-    names, right, regret = "–", "–", f"{statistics.fmean(regrets):,.0f}"
+    names, right, regret = "–", "–", f"{round(statistics.fmean(regrets)):,}"
     if len(group) > 1:
         regret += f" ({statistics.stdev(regrets):,.0f})"
     if named and len(group) == 1:

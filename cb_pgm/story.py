@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cb_pgm.search.query import Probe, Query, SearchResult
+from cb_pgm.search.inquiry import Inquiry
+from cb_pgm.search.query import Probe, Query, Search, SearchResult, Step, solve
+from discovery.essential_graph import EssentialGraph
 
 __all__ = ["Question", "Story"]
 
@@ -24,7 +26,7 @@ class Question:
     reward_change
         The largest difference in mean reward seen between setting the variable and not; None without rows.
     ruled_out, reason
-        As in `search.Step`; empty while the search goes on.
+        As in `search.Step`.
     """
 
     query: Query
@@ -57,13 +59,15 @@ class Story:
     result: SearchResult | None
 
     @classmethod
-    def of(cls, asked: Sequence[Question], result: SearchResult | None) -> Story:
-        """Join the questions with what the search says about each once it is over."""
-        if result is None:
-            return cls(tuple(asked), None)
+    def of(cls, asked: Sequence[Question], result: SearchResult | None, graph: EssentialGraph) -> Story:
+        """Join the questions asked on `graph` with what each ruled out.
+
+        A search says so once it is over; before, it is what the answers rule out whatever the search.
+        """
+        steps = _concluded(asked, graph) if result is None else result.queries
         told = [
             replace(question, ruled_out=step.ruled_out, reason=step.reason)
-            for question, step in zip(asked, result.queries, strict=True)
+            for question, step in zip(asked, steps, strict=True)
         ]
         return cls(tuple(told), result)
 
@@ -77,3 +81,20 @@ class Story:
             "candidates": [] if result is None else list(result.candidates),
             "note": "" if result is None else result.note,
         }
+
+
+def _concluded(asked: Sequence[Question], graph: EssentialGraph) -> tuple[Step, ...]:
+    answers = iter(asked)
+    return solve(_asking(asked, Inquiry(graph)), lambda _: next(answers).probe).queries
+
+
+def _asking(asked: Sequence[Question], inquiry: Inquiry) -> Search:
+    """Ask the same questions once more and draw the conclusions that hold for every search."""
+    held: list[str] = []
+    for question in asked:
+        for found in [found for found in question.query.fixed if found not in held]:
+            held.append(found)
+            inquiry.hold(found)
+        moves = yield from inquiry.ask(question.query.variable)
+        inquiry.conclude(question.query.variable, moves)
+    return inquiry.unnamed("")

@@ -125,7 +125,7 @@ class CNUCB(Policy):
 
     @property
     def story(self) -> Story:
-        return Story.of(self._asked, self.result)
+        return Story.of(self._asked, self.result, self.graph)
 
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         if not self._guarding:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assumptions_section"]
 
-_YES, _NO, _OPEN = "✓ holds", "✗ fails", "? can't be told"
+_YES, _NO, _OPEN = "✓\N{NO-BREAK SPACE}holds", "✗\N{NO-BREAK SPACE}fails", "?\N{NO-BREAK SPACE}unknown"
 _Row = tuple[str, str, str]
 
 

@@ -91,16 +91,17 @@ def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Fi
 def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str) -> None:
     spread = np.linspace(-0.09, 0.09, len(runs)) if len(runs) > 1 else np.zeros(1)
     right = runs["right"].to_numpy(dtype=bool)
-    pulls = runs["pulls"].to_numpy(dtype=float)
+    pulls = np.maximum(runs["pulls"].to_numpy(dtype=float), 1)  # 0 has no place on a logarithmic axis
     for chosen, colour, marker, size in ((right, _RIGHT, "o", 22), (~right, _WRONG, "X", 34)):
         axes.scatter(
             pulls[chosen], (height + spread)[chosen], s=size, color=colour, marker=marker, alpha=0.75, lw=0
         )
     median = float(np.nanquantile(pulls, 0.5, method="lower"))
+    told = float(np.nanquantile(runs["pulls"], 0.5, method="lower"))
     if len(runs) > 1:
         axes.plot([median, median], [height - 0.18, height + 0.18], color="#000000", linewidth=2)
     named = int(runs["pulls"].notna().sum())
-    often = f"{named} of {len(runs)} named, median {median:,.0f}" if len(runs) > 1 else f"{median:,.0f}"
+    often = f"{named} of {len(runs)} named, median {told:,.0f}" if len(runs) > 1 else f"{told:,.0f}"
     _name_row(axes, height + 0.26, f"{name}: {often}")
 
 

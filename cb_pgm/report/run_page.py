@@ -121,7 +121,7 @@ def _row(group: Entries) -> list[str]:
     named = Counter(", ".join(entry["reward_variables"]) for entry in group if entry["reward_variables"])
     pulls = [entry["interventions_to_find"] for entry in group if entry["interventions_to_find"] is not None]
     regrets = [entry["regret"] for entry in group]
-    regret = f"{statistics.fmean(regrets):,.0f}"
+    regret = f"{round(statistics.fmean(regrets)):,}"
     names = "; ".join(
         name if times == len(group) else f"{name} ({times}×)" for name, times in named.most_common(3)
     )

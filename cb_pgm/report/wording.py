@@ -21,7 +21,7 @@ def number(value: float | None) -> str:
         return "none"
     if not math.isfinite(value):
         return "no number"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{round(value):,}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def count(number_of: int, thing: str, things: str | None = None) -> str:

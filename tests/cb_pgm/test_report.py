@@ -25,6 +25,7 @@ from cb_pgm.report.page import Heading, Page, Paragraph, Points, Section, Step, 
 from cb_pgm.report.story import replay, surroundings
 from cb_pgm.report.story_figures import scene_nodes
 from cb_pgm.report.svg import COLOURS, inline_svg
+from cb_pgm.story import Question, Story
 from cb_pgm.study import Study, run_study
 from discovery import EssentialGraph
 
@@ -235,6 +236,21 @@ def test_a_replay_ends_where_the_search_did(seed):
         assert scene_nodes(scene)[scene.question["variable"]] == "asked"
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_story_of_a_search_under_way_is_the_beginning_of_the_finished_one(seed):
+    """What `sound` says was ruled out by its first k answers, for every k."""
+    dag = random_dag(4 + seed % 8, seed)
+    graph = EssentialGraph.from_dag(dag)
+    target = graph.nodes[seed % len(graph.nodes)]
+    result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
+    asked = [Question(step.query, step.probe, pulls=1) for step in result.queries]
+    finished = Story.of(asked, result, graph)
+    for known in range(len(asked)):
+        under_way = Story.of(asked[:known], None, graph)
+        assert under_way.result is None
+        assert under_way.questions == finished.questions[:known]
+
+
 def test_a_replay_for_several_parents_takes_candidates_up_again():
     dag = nx.DiGraph([("A", "C"), ("B", "C"), ("C", "D")])
     graph = EssentialGraph.from_dag(dag)
@@ -258,7 +274,7 @@ def _question(step: search.Step) -> dict:
 
 
 def test_a_run_keeps_its_story():
-    """Questions, answers and what they cost, on a tree of 15: their pulls add up to the naming."""
+    """Questions, answers and what they cost, on a tree of 15: their pulls add up to the naming; 4 seconds."""
     system = instances.tree(15, 2, seed=4)
     graph = system.essential_graph()
     reward_gap, effect_gap = system.effective_gaps(graph)
