@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["story_blocks", "story_key", "story_section"]
 
-_MOST_NODES = 40  # in a scene
+_MOST_NODES = 40  # in a scene that shows the whole graph
+_MOST_NODES_NEAR = 24  # in one of a larger graph: those nearest to the variable asked
 _MOST_NODES_NARROW = 9  # on a phone
 _PHONE = 4.4  # inches that a phone shows without scrolling
 _MOST_SCENES = 40  # drawn in a story; the others are told in words
@@ -71,7 +72,7 @@ def story_blocks(graph: EssentialGraph, story: Story, identity: str) -> list[Blo
         named = _named_in(scene, story, is_last=number_of == len(scenes))
         picture = None
         if number_of <= _MOST_SCENES:
-            placement = everywhere or _places(graph, _nearby(graph, scene, _MOST_NODES))
+            placement = everywhere or _places(graph, _nearby(graph, scene, _MOST_NODES_NEAR))
             picture = _picture(graph, scene, placement, named, f"{identity}-{number_of}")
         blocks.append(_step(scene, number_of, picture))
     blocks.append(Paragraph(_ending(story)))
