@@ -95,22 +95,23 @@ def _wrong_graphs(dag: nx.DiGraph) -> dict[str, nx.DiGraph]:
 @pytest.mark.parametrize("fault", ["missing", "turned", "extra", "split"])
 def test_a_wrong_graph_is_survived(fault: str) -> None:
     """Regret from T = 10⁴ to 10⁵ grows no faster than UCB's, on a tree of 8 variables."""
-    _check_growth(fault, trees=1)
+    _check_growth(fault, trees=1, horizon=100_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["missing", "turned", "extra", "split"])
-def test_a_wrong_graph_is_survived_on_ten_trees(fault: str) -> None:
-    _check_growth(fault, trees=10)
+def test_a_wrong_graph_is_survived_for_a_million_rounds(fault: str) -> None:
+    """The same from T = 10⁴ to 10⁶, over two trees, half a minute."""
+    _check_growth(fault, trees=2, horizon=1_000_000)
 
 
-def _check_growth(fault: str, trees: int) -> None:
+def _check_growth(fault: str, trees: int, horizon: int) -> None:
     grown, of_ucb = 0.0, 0.0
     for seed in range(trees):
         system = instances.tree(8, 2, noise="bernoulli", seed=seed)
         graph = EssentialGraph.from_dag(_wrong_graphs(system.dag)[fault])
-        run = simulate(_policy(system, graph), system, 100_000, seed)
-        ucb = simulate(UCB(system.states, noise_scale=system.noise_scale), system, 100_000, seed)
+        run = simulate(_policy(system, graph), system, horizon, seed)
+        ucb = simulate(UCB(system.states, noise_scale=system.noise_scale), system, horizon, seed)
         at = [int(np.searchsorted(one.rounds, 10_000)) for one in (run, ucb)]
         grown += run.regret - run.regrets[at[0]]
         of_ucb += ucb.regret - ucb.regrets[at[1]]
