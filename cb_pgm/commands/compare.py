@@ -35,10 +35,7 @@ def execute(options: Namespace) -> None:
             note(f"warning: {path} is no essential graph; repaired: {repair}")
     scores = compare(estimated.graph, truth.graph)
     dag = read_dag(options.truth)
-    if dag is None:
-        dag = truth.graph.consistent_extension()
-        note("The true graph is known up to its class: answers come from one DAG of it")
-    costs = search_costs(estimated.graph, dag)
+    costs = search_costs(estimated.graph, truth.graph.consistent_extension() if dag is None else dag)
     if options.json:
         print_text(json_text({**scores, "searches": {name: asdict(cost) for name, cost in costs.items()}}))
         return
@@ -48,6 +45,8 @@ def execute(options: Namespace) -> None:
         found = f"precision {values['precision']:.3f}, recall {values['recall']:.3f}, F1 {values['f1']:.3f}"
         print_text(f"{name}: {found}")
     n = len(truth.graph.nodes)
+    if dag is None:
+        print_text("(the truth is known up to its class: the searches' answers come from one DAG of it)")
     for name, cost in costs.items():
         others = [f"a wrong one for {', '.join(cost.wrong)}"] if cost.wrong else []
         others += [f"nothing for {', '.join(cost.none)}"] if cost.none else []
