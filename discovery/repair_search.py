@@ -27,9 +27,9 @@ __all__ = ["nearest_class"]
 
 # Chosen on random graphs with 4 and 5 nodes, where all optima are known, and on essential graphs of up to 100
 # nodes with a few edges changed, where the number of changes is a bound.
-_TRIES_PER_PAIR = 30  # DAGs tried in a round of annealing for each pair of nodes
+_TRIES_PER_PAIR = 60  # DAGs tried in a round of annealing for each pair of nodes
 _LONGEST_ROUND = 300  # ... but no more
-_IDLE_ROUNDS = 8  # rounds without finding better after which to stop
+_IDLE_ROUNDS = 9  # rounds without finding better after which to stop
 _HEATS = (
     0.4,
     0.7,
