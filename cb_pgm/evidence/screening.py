@@ -86,6 +86,7 @@ class Screening:
         self.set_size = set_size
         self.threshold = -math.log(failure_prob)
         self.noise_scale = noise_scale
+        self._scale = 2.0 * noise_scale**2
         self.candidates: NDArray[np.int64] = np.array(
             list(itertools.combinations(range(n), set_size)), dtype=np.int64
         ).reshape(m, set_size)
@@ -155,7 +156,7 @@ class Screening:
 
     def _take(self, codes: NDArray[np.int16], rewards: NDArray[np.float64], start: int, end: int) -> None:
         keep = self._logged == self.rows and (self._logged + end - start) * codes.shape[1] <= _MOST_CODES
-        if keep:
+        if keep and self._logged + end - start > len(self._log_rewards):
             self._make_room(self._logged + end - start)
         self.left -= _observe(
             codes,
@@ -174,7 +175,7 @@ class Screening:
             self._fits,
             self.surviving,
             self._sums_over_rows,
-            2.0 * self.noise_scale**2,
+            self._scale,
             self.threshold,
         )
         self.rows += end - start
@@ -211,7 +212,7 @@ class Screening:
                 self._n_states,
                 self._counts[position],
                 self._sums[position],
-                2.0 * self.noise_scale**2,
+                self._scale,
             )
 
     def _make_room(self, rows: int) -> None:

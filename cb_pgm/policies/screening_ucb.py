@@ -259,7 +259,9 @@ class ScreeningUCB(Policy):
             return  # a state that can't be set may be reached through other variables: all arms stay open
         position = int(np.flatnonzero(self.screening.surviving)[0])
         counts, totals = self.screening.seen(position)
-        self._parent_arms = ArmTotals(joint_arms(self.states, self._named))
+        known = {arm: arm for arm in self._arms.arms}  # the same objects: look-ups needn't compare contents
+        arms = [known.get(arm, arm) for arm in joint_arms(self.states, self._named)]
+        self._parent_arms = ArmTotals(arms)
         self._parent_pulls = [Pull(arm) for arm in self._parent_arms.arms]
         stride = max(self._n_states)
         for index, arm in enumerate(self._parent_arms.arms):
