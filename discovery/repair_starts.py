@@ -7,8 +7,8 @@ mended in one of three ways.
 
 References
 ----------
-.. [1] Dor & Tarsi (1992), A simple algorithm to construct a consistent extension of a partially oriented graph,
-   UCLA Cognitive Systems Laboratory R-185.
+.. [1] Dor & Tarsi (1992), A simple algorithm to construct a consistent extension of a partially oriented
+   graph, UCLA Cognitive Systems Laboratory R-185.
 """
 
 from __future__ import annotations
