@@ -1,0 +1,60 @@
+"""Plans: the theorem's budgets on real networks, forecasts that are simulations, and plain advice."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from cb_pgm import CausalSystem, instances
+from cb_pgm.planning import make_plan
+
+BUDGETS = [
+    ("cancer", "Xray=negative", 387_152, 120),
+    ("earthquake", "MaryCalls=True", 1529, 125),
+    ("asia", "xray=yes", 50_953, 82),
+    ("insurance", "ILiCost=Thousand", None, 2791),
+]
+
+
+@pytest.mark.parametrize(("network", "reward", "printed", "effective"), BUDGETS)
+def test_budgets_of_real_networks(network: str, reward: str, printed: int | None, effective: int) -> None:
+    """B at the gaps as printed and at the effective ones, δ = .05; None where a gap is 0."""
+    system = CausalSystem.from_bif(f"data/{network}.bif", reward=reward)
+    plan = make_plan(system, horizon=50, policies=["ucb"], runs=1)
+    assert (plan.printed.batch, plan.effective.batch) == (printed, effective)
+    assert plan.effective.exploration is not None
+    assert plan.effective.exploration > effective
+
+
+def test_it_says_when_cn_ucb_is_the_wrong_tool_and_who_is_better() -> None:
+    system = instances.tree(10, 2, noise="bernoulli", seed=3)
+    plan = make_plan(system, horizon=2000, runs=2)
+    of = {forecast.policy: forecast for forecast in plan.forecasts}
+    assert list(of) == ["ucb", "cn-ucb-fixed", "cn-ucb", "screening"]
+    assert of["cn-ucb-fixed"].fits is False
+    assert any(line.startswith("cn-ucb-fixed is the wrong tool at 2,000 rounds") for line in plan.advice)
+    assert of["screening"].right == 1.0
+    assert of["screening"].beats_ucb_from is not None
+    assert of["screening"].regret < of["ucb"].regret
+
+
+def test_a_gap_of_zero_is_no_budget_at_all() -> None:
+    system = instances.lower_bound_effect_gap(4, 2, instance=1, horizon=1000)
+    plan = make_plan(system, horizon=300, runs=1)
+    assert plan.effective.batch is None
+    assert any("a gap is 0" in line for line in plan.advice)
+
+
+def test_the_command_prints_one_object_and_refuses_what_does_not_go_together() -> None:
+    command = [sys.executable, "-m", "cb_pgm", "plan"]
+    asked = [*command, "--n", "8", "--n-states", "2", "--horizon", "500", "--runs", "1", "--json"]
+    found = json.loads(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+    assert (found["n"], found["horizon"]) == (8, 500)
+    for wrong in (
+        [],
+        ["--n", "8", "--reward", "x"],
+        ["--model", "data/asia.bif"],
+        ["--n", "8", "--degree", "7"],
+    ):
+        assert subprocess.run([*command, *wrong], capture_output=True, check=False).returncode == 2
