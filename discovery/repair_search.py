@@ -30,10 +30,7 @@ __all__ = ["nearest_class"]
 _TRIES_PER_PAIR = 60  # DAGs tried in a round of annealing for each pair of nodes
 _LONGEST_ROUND = 300  # ... but no more
 _IDLE_ROUNDS = 9  # rounds without finding better after which to stop
-_HEATS = (
-    0.4,
-    0.7,
-)  # temperatures, in changes, at which rounds begin by turns: gentle for large graphs, then not
+_HEATS = (0.4, 0.8, 1.2)  # temperatures, in changes, at which rounds begin by turns in a small graph
 _COOLING = 0.45  # ... and to which share of that it falls
 _MOST_TRIES, _FEWEST_TRIES = 6000, 50  # DAGs tried in all
 _WORK = 2_000_000  # DAGs tried times nodes and edges, within these
@@ -85,6 +82,7 @@ class _Search:
         self._rng = random.Random(0)
         size = self._n + sum(row.bit_count() for row in self._adjacent) // 2
         self._round = min(_LONGEST_ROUND, _TRIES_PER_PAIR * self._n * (self._n - 1) // 2)
+        self._mildness = max(0.25, min(1.0, 6 / self._n))  # large graphs have many ways up
         self.tries_left = min(_MOST_TRIES, max(_FEWEST_TRIES, _WORK // size))
 
     def beginnings(self) -> list[_Candidate]:
@@ -138,7 +136,7 @@ class _Search:
         for step in range(self._round):
             if self.tries_left <= 0 or not current.changed:
                 break
-            temperature = heat * _COOLING ** (step / self._round)
+            temperature = self._mildness * heat * _COOLING ** (step / self._round)
             dag = self._moved(current)
             if dag is None:
                 continue

@@ -224,10 +224,10 @@ def test_ties_go_to_the_edge_with_the_least_evidence():
 
 
 def test_evidence_never_outweighs_the_number_of_changes():
-    """All 125 graphs of three nodes, each with evidence of any sign and size: still the fewest changes."""
+    """60 of the 125 graphs of three nodes, with evidence of any sign and size: still the fewest changes."""
     candidates = essential_graphs(3)
     rng = random.Random(19)
-    for marks in product(MARKS, repeat=3):
+    for marks in rng.sample(list(product(MARKS, repeat=3)), 60):
         edges = dict(zip(combinations(range(3), 2), marks, strict=True))
         evidence = {pair: rng.gauss(0.0, 10.0) for pair in edges}
         changes = repair(range(3), *edge_lists(edges), evidence=evidence)[1]
