@@ -105,6 +105,8 @@ def as_markdown(table: pd.DataFrame) -> str:
         "Mean regret at T (median pulls until the reward's parents were named; – if they weren't).",
         "✗: systems in which other variables were named in the end. RAPS isn't run where it needs more than",
         "T pulls, and says how many. Regret below 0: several variables set at once beat the best single one.",
+        "All are told σ (screening and causal-ucb that of the reward given its parents); those that take them,",
+        "the true essential graph, exact marginals, gaps and the number of parents.",
         "",
         "| system | T | " + " | ".join(POLICIES) + " | RAPS by its printed B |",
         "|---|--:|" + "--:|" * (len(POLICIES) + 1),

@@ -93,7 +93,7 @@ def _draw_pulls(axes: Axes, pulls: pd.DataFrame) -> None:
             axes.annotate(
                 label,
                 (line.index[0], line.iloc[0]),
-                xytext=(4, 8),
+                xytext=(6, 8 if look == "oracle" else -14),
                 textcoords="offset points",
                 color=LOOKS[look]["color"] if look == "oracle" else BLACK,
             )
@@ -111,21 +111,21 @@ def _draw_rounds(axes: Axes, curves: pd.DataFrame, setting: str) -> None:
             axes.plot(line.index, np.maximum(line, 1e-9), markevery=every, **LOOKS[name])
     _log_log(axes, "rounds", "regret")
     axes.set_ylim(bottom=1)
-    axes.set_title(setting[0].upper() + setting[1:].split(", T")[0], loc="left")
+    axes.set_title(f"Regret over rounds, {setting.split(', T')[0]}", loc="left")
 
 
 def _draw_networks(axes: Axes, rows: pd.DataFrame) -> None:
     names = list(dict.fromkeys(rows["setting"]))
     height = {name: place for place, name in enumerate(reversed(names))}
+    least = rows.loc[rows["regret"] > 0, "regret"].min() / 3  # where what lost nothing is drawn
     for name in POLICIES:
-        of_policy = rows[(rows["policy"] == name) & (rows["regret"] > 0)]
+        of_policy = rows[(rows["policy"] == name) & rows["regret"].notna()]
         look = {key: LOOKS[name][key] for key in ("color", "marker")}
-        axes.plot(
-            of_policy["regret"],
-            [height[setting] for setting in of_policy["setting"]],
-            linestyle="none",
-            **look,
-        )
+        at = [height[setting] for setting in of_policy["setting"]]
+        axes.plot(of_policy["regret"].clip(lower=least), at, linestyle="none", **look)
+    for setting in dict.fromkeys(rows.loc[rows["regret"] <= 0, "setting"]):
+        place = (least, height[setting])
+        axes.annotate("below 0", place, xytext=(9, -4), textcoords="offset points", fontsize=10)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_yticks(list(height.values()), [name.replace(" ", "\n", 1) for name in height], fontsize=9)
