@@ -6,13 +6,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from cb_pgm.commands import UsageError
 from cb_pgm.commands.options import (
+    add_reward_scale,
     count,
     estimate_settings,
     positive,
     probability,
-    real,
+    reward_scale_settings,
     seed,
     table_settings,
 )
@@ -64,18 +64,8 @@ def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
     group.add_argument(
         "--max-parents", type=count, metavar="N", help=f"causes of the reward to look for {fitted}"
     )
-    group.add_argument(
-        "--reward-range",
-        nargs=2,
-        type=real,
-        metavar=("A", "B"),
-        help="numeric rewards lie in it; others are refused (default: as in the table)",
-    )
-    group.add_argument(
-        "--noise-scale",
-        type=positive,
-        metavar="S",
-        help="how far rewards scatter (subgaussian), instead of half their range",
+    add_reward_scale(
+        group, reward_range="numeric rewards lie in it; others are refused (default: as in the table)"
     )
     group.add_argument(
         "--no-warm-start", action="store_true", help="don't let the rows of the table teach the policy"
@@ -85,10 +75,6 @@ def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
 
 def setup_settings(options: Namespace) -> dict[str, Any]:
     """Return what `add_bandit` and `add_table_settings` have added, as `Setup` takes it."""
-    if options.reward_range is not None and options.noise_scale is not None:
-        raise UsageError("--reward-range and --noise-scale both set the noise scale: give one of them")
-    if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
-        raise UsageError("--reward-range takes the lower end first, then the upper one")
     names = (
         "policy",
         "horizon",
@@ -99,14 +85,13 @@ def setup_settings(options: Namespace) -> dict[str, Any]:
         "reward_gap",
         "effect_gap",
         "max_parents",
-        "noise_scale",
         "seed",
     )
     return {
         **{name: getattr(options, name) for name in names},
+        **reward_scale_settings(options),
         **table_settings(options),
         **estimate_settings(options),
-        "reward_range": None if options.reward_range is None else tuple(options.reward_range),
         "not_settable": tuple(options.not_settable),
         "warm_start": not options.no_warm_start,
     }

@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from cb_pgm.commands import UsageError
+
+if TYPE_CHECKING:
+    from argparse import _ArgumentGroup
 
 __all__ = [
     "add_output",
+    "add_reward_scale",
     "add_table",
     "add_table_settings",
     "count",
@@ -16,6 +22,7 @@ __all__ = [
     "positive",
     "probability",
     "real",
+    "reward_scale_settings",
     "seed",
     "table_settings",
 ]
@@ -124,6 +131,27 @@ def estimate_settings(options: Namespace) -> dict[str, Any]:
         "uc_rule": options.uc_rule,
         "equivalent_sample_size": options.equivalent_sample_size,
     }
+
+
+def add_reward_scale(group: _ArgumentGroup, *, reward_range: str) -> None:
+    """Add --reward-range, explained by `reward_range`, and --noise-scale."""
+    group.add_argument("--reward-range", nargs=2, type=real, metavar=("A", "B"), help=reward_range)
+    group.add_argument(
+        "--noise-scale",
+        type=positive,
+        metavar="S",
+        help="how far rewards scatter (subgaussian), instead of half their range",
+    )
+
+
+def reward_scale_settings(options: Namespace) -> dict[str, Any]:
+    """Return what `add_reward_scale` has added, or raise UsageError where it doesn't go together."""
+    if options.reward_range is not None and options.noise_scale is not None:
+        raise UsageError("--reward-range and --noise-scale both set the noise scale: give one of them")
+    if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
+        raise UsageError("--reward-range takes the lower end first, then the upper one")
+    ends = None if options.reward_range is None else tuple(options.reward_range)
+    return {"reward_range": ends, "noise_scale": options.noise_scale}
 
 
 def count(text: str) -> int:

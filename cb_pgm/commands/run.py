@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from cb_pgm.commands import UsageError
 from cb_pgm.commands.options import (
     add_output,
+    add_reward_scale,
     add_table,
     count,
     estimate_settings,
     positive,
     probability,
-    real,
+    reward_scale_settings,
     seed,
     table_settings,
 )
@@ -81,28 +81,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="N",
         help="causes of the reward to look for (default: as many as there are)",
     )
-    group.add_argument(
-        "--reward-range",
-        nargs=2,
-        type=real,
-        metavar=("A", "B"),
-        help="numeric rewards lie in it (default: as observed)",
-    )
-    group.add_argument(
-        "--noise-scale",
-        type=positive,
-        metavar="S",
-        help="how far rewards scatter (subgaussian), instead of half their range",
-    )
+    add_reward_scale(group, reward_range="numeric rewards lie in it (default: as observed)")
     add_output(parser, out="folder for the outcome as JSON, settings, regret curves and pictures")
 
 
 def execute(options: Namespace) -> None:
     """Read, estimate, play and report."""
-    if options.reward_range is not None and options.noise_scale is not None:
-        raise UsageError("--reward-range and --noise-scale both set the noise scale: give one of them")
-    if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
-        raise UsageError("--reward-range takes the lower end first, then the upper one")
+    scale = reward_scale_settings(options)
 
     from cb_pgm.commands.output import check_folder, json_text, print_text
     from cb_pgm.console import note, progress, waiting
@@ -111,7 +96,7 @@ def execute(options: Namespace) -> None:
     folder = options.out
     check_folder(folder, force=options.force)
     with waiting("Reading the table and estimating its graph"):
-        task = _pipeline(options).prepare()
+        task = _pipeline(options, scale).prepare()
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     for warning in task.warnings:
@@ -129,7 +114,7 @@ def execute(options: Namespace) -> None:
         print_text(f"\nWritten to {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
-def _pipeline(options: Namespace) -> Pipeline:
+def _pipeline(options: Namespace, scale: dict[str, Any]) -> Pipeline:
     from cb_pgm.pipeline import Pipeline
 
     return Pipeline(
@@ -145,10 +130,9 @@ def _pipeline(options: Namespace) -> Pipeline:
         reward_gap=options.reward_gap,
         effect_gap=options.effect_gap,
         minimize=options.minimize,
-        reward_range=None if options.reward_range is None else tuple(options.reward_range),
-        noise_scale=options.noise_scale,
         max_parents=options.max_parents,
         not_settable=tuple(options.not_settable),
+        **scale,
         **table_settings(options),
         **estimate_settings(options),
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cb_pgm.evidence.records import Records
 from cb_pgm.intervention import Intervention
 
 __all__ = ["ArmTotals"]
@@ -42,6 +43,16 @@ class ArmTotals:
         self.totals: NDArray[np.float64] = np.zeros(len(self.arms))
         self.rounds = 0
         self._all: NDArray[np.bool_] = np.ones(len(self.arms), dtype=np.bool_)
+
+    @classmethod
+    def of(cls, arms: Sequence[Intervention], records: Records, rounds: int) -> ArmTotals:
+        """Return the totals of `arms` after `rounds` rounds of which `records` tell."""
+        totals = cls(arms)
+        for position, arm in enumerate(totals.arms):
+            record = records[arm]
+            totals.rows[position], totals.totals[position] = record.rows, record.total
+        totals.rounds = rounds
+        return totals
 
     def add(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
         """Count `rewards` for their arm; under any other intervention they only pass the time."""

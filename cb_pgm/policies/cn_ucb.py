@@ -19,12 +19,11 @@ import numpy as np
 
 from cb_pgm import search
 from cb_pgm.errors import PolicyError
-from cb_pgm.evidence.base import Evidence, Requirements
-from cb_pgm.evidence.fixed import FixedEvidence
-from cb_pgm.evidence.sequential import SequentialEvidence
+from cb_pgm.evidence.base import Requirements
 from cb_pgm.intervention import Intervention, Observations, Pull
 from cb_pgm.policies.arms import ArmTotals
 from cb_pgm.policies.base import Policy, States, joint_arms, single_variable_arms
+from cb_pgm.policies.graph_settings import EVIDENCE, check_graph_settings
 from cb_pgm.policies.screening_ucb import ScreeningUCB
 from cb_pgm.story import Question, Story
 
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from discovery.marginals import Marginals
 
 __all__ = ["CNUCB"]
-
-_EVIDENCE: Mapping[str, type[Evidence]] = {"fixed": FixedEvidence, "sequential": SequentialEvidence}
 
 
 class CNUCB(Policy):
@@ -94,17 +91,15 @@ class CNUCB(Policy):
         priority: Sequence[str] | None = None,
     ) -> None:
         super().__init__(states, noise_scale=noise_scale, settable=settable)
-        _check_same_variables(self.states, graph.nodes, marginals.probabilities)
-        if evidence not in _EVIDENCE:
-            raise PolicyError(f"Expected evidence to be one of {', '.join(_EVIDENCE)} but found {evidence!r}")
+        check_graph_settings(
+            self.states, graph.nodes, marginals.probabilities, evidence=evidence, max_parents=max_parents
+        )
         if variant not in ("sound", "paper"):
             raise PolicyError(f"Expected variant to be sound or paper but found {variant!r}")
         if variant == "paper" and (self.settable != self.states or max_parents > 1):
             raise PolicyError(
                 'Expected every variable settable and one parent with variant="paper": use variant="sound"'
             )
-        if max_parents < 1:
-            raise PolicyError(f"Expected max_parents of at least 1 but found {max_parents}")
         self.graph = graph
         self.marginals = marginals
         self.requirements = Requirements(reward_gap, effect_gap, failure_prob, self.noise_scale)
@@ -152,7 +147,7 @@ class CNUCB(Policy):
             settable=self.settable,
         ).fresh(rng)
         self._guarding = True
-        self._evidence = _EVIDENCE[self.evidence](
+        self._evidence = EVIDENCE[self.evidence](
             self.states, self.settable, self.marginals, self.requirements
         )
         self._search = self._chosen_search()
@@ -286,19 +281,5 @@ class CNUCB(Policy):
     def _play_ucb(self, arms: Sequence[Intervention], fallback: str | None) -> None:
         """Go over to UCB on `arms`, what was seen of them counted."""
         self._fallback = fallback
-        self._arms = ArmTotals(arms)
+        self._arms = ArmTotals.of(arms, self._evidence.records, self._rounds)
         self._pulls = [Pull(arm) for arm in self._arms.arms]
-        for position, arm in enumerate(self._arms.arms):
-            record = self._evidence.records[arm]
-            self._arms.rows[position], self._arms.totals[position] = record.rows, record.total
-        self._arms.rounds = self._rounds
-
-
-def _check_same_variables(states: States, *others: Iterable[str]) -> None:
-    for other in others:
-        odd = sorted(set(states) ^ set(other))
-        if odd:
-            raise PolicyError(
-                f"Expected the graph, the states and the marginals to hold the same variables but "
-                f"{', '.join(map(repr, odd[:5]))} isn't in all of them"
-            )

@@ -94,9 +94,4 @@ class ExploreThenUCB(Policy):
         else:
             chosen = single_variable_arms(self.settable)
             self._fallback = self._fallback or "no variable that can be set moved the reward"
-        arms = ArmTotals(chosen)
-        for position, arm in enumerate(chosen):
-            record = self._records[arm]
-            arms.rows[position], arms.totals[position] = record.rows, record.total
-        arms.rounds = self._rounds
-        return arms
+        return ArmTotals.of(chosen, self._records, self._rounds)

@@ -6,7 +6,6 @@ Source: Garivier & Cappé, "The KL-UCB algorithm for bounded stochastic bandits 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numba import njit
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, States, single_variable_arms
+from cb_pgm.policies.arm_policy import ArmPolicy
+from cb_pgm.policies.base import States
 
 __all__ = ["KLUCB"]
 
@@ -23,7 +22,7 @@ _UNIT_INTERVAL_SCALE = 0.5  # σ of rewards in [0, 1], and of no other interval
 _HALVINGS = 40  # of an interval of length 1 at most: to about 1e-12
 
 
-class KLUCB(Policy):
+class KLUCB(ArmPolicy):
     """Pull the arm with the highest q for which n_a · d(mean, q) ≤ log t + c·log log t.
 
     d is the divergence of two Bernoulli distributions when the rewards are in [0, 1], binary or not: that is
@@ -59,12 +58,8 @@ class KLUCB(Policy):
             raise PolicyError(f"Expected a log_log_weight of at least 0 but found {log_log_weight}")
         self.log_log_weight = float(log_log_weight)
 
-    def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        return self._arms
-
     def _begin(self, rng: np.random.Generator) -> None:
-        self._arms = ArmTotals(single_variable_arms(self.settable))
-        self._pulls = [Pull(arm) for arm in self._arms.arms]
+        super()._begin(rng)
         self._bernoulli = self.noise_scale == _UNIT_INTERVAL_SCALE
 
     def _next_pull(self) -> Pull:
@@ -77,18 +72,11 @@ class KLUCB(Policy):
             highest = _highest_gaussian_bound(arms.rows, arms.totals, level, self.noise_scale)
         return self._pulls[int(highest)]
 
-    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
-        with self._arms.counting(under_way):
-            return self._next_pull()
-
-    def why(self, pull: Pull) -> str:
-        return f"the highest upper confidence bound: {self._arms.describe(pull.intervention)}"
-
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         rewards = observations.rewards
         if self._bernoulli and len(rewards) and not (rewards.min() >= 0 and rewards.max() <= 1):
             self._bernoulli = False
-        self._arms.add(intervention, rewards)
+        super()._learn(intervention, observations)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types

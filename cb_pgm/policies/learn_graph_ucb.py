@@ -7,20 +7,18 @@ played on its arms.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
 from cb_pgm import search
-from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.base import Evidence, Requirements
-from cb_pgm.evidence.fixed import FixedEvidence
-from cb_pgm.evidence.sequential import SequentialEvidence
 from cb_pgm.intervention import Pull
 from cb_pgm.policies.base import States
 from cb_pgm.policies.exploration import ExploreThenUCB
+from cb_pgm.policies.graph_settings import EVIDENCE, check_graph_settings
 from cb_pgm.search.orientation import orient
 from cb_pgm.search.query import Probe, Query
 
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["LearnGraphThenUCB"]
 
 T = TypeVar("T")
-
-_EVIDENCE: Mapping[str, type[Evidence]] = {"fixed": FixedEvidence, "sequential": SequentialEvidence}
 
 
 class LearnGraphThenUCB(ExploreThenUCB):
@@ -82,17 +78,9 @@ class LearnGraphThenUCB(ExploreThenUCB):
         priority: Sequence[str] | None = None,
     ) -> None:
         super().__init__(states, noise_scale=noise_scale, settable=settable)
-        for other in (graph.nodes, marginals.probabilities):
-            odd = sorted(set(self.states) ^ set(other))
-            if odd:
-                raise PolicyError(
-                    f"Expected the graph, the states and the marginals to hold the same variables but "
-                    f"{odd[0]!r} isn't in all of them"
-                )
-        if evidence not in _EVIDENCE:
-            raise PolicyError(f"Expected evidence to be one of {', '.join(_EVIDENCE)} but found {evidence!r}")
-        if max_parents < 1:
-            raise PolicyError(f"Expected max_parents of at least 1 but found {max_parents}")
+        check_graph_settings(
+            self.states, graph.nodes, marginals.probabilities, evidence=evidence, max_parents=max_parents
+        )
         self.graph = graph
         self.marginals = marginals
         self.requirements = Requirements(reward_gap, effect_gap, failure_prob, self.noise_scale)
@@ -122,7 +110,7 @@ class LearnGraphThenUCB(ExploreThenUCB):
             self._fallback = result.note or "the answers left no candidate for the reward variable"
 
     def _new_evidence(self, needs: Requirements) -> Evidence:
-        evidence = _EVIDENCE[self.evidence](self.states, self.settable, self.marginals, needs)
+        evidence = EVIDENCE[self.evidence](self.states, self.settable, self.marginals, needs)
         evidence.records = self._records
         return evidence
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
-
-from cb_pgm.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, States
+from cb_pgm.intervention import Intervention
+from cb_pgm.policies.base import States
 from cb_pgm.policies.parents import checked_parents, parent_arms
+from cb_pgm.policies.ucb import UCB
 
 __all__ = ["OracleUCB"]
 
 
-class OracleUCB(Policy):
+class OracleUCB(UCB):
     """Play UCB on the joint states of the reward's parents from the first round on.
 
     Parameters
@@ -52,22 +50,5 @@ class OracleUCB(Policy):
     def fallback(self) -> str | None:
         return parent_arms(self.states, self.settable, self._parents)[1]
 
-    def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        return self._arms
-
-    def _begin(self, rng: np.random.Generator) -> None:
-        self._arms = ArmTotals(parent_arms(self.states, self.settable, self._parents)[0])
-        self._pulls = [Pull(arm) for arm in self._arms.arms]
-
-    def _next_pull(self) -> Pull:
-        return self._pulls[self._arms.highest_bound(self.noise_scale)]
-
-    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
-        with self._arms.counting(under_way):
-            return self._next_pull()
-
-    def why(self, pull: Pull) -> str:
-        return f"the highest upper confidence bound: {self._arms.describe(pull.intervention)}"
-
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
-        self._arms.add(intervention, observations.rewards)
+    def _chosen_arms(self) -> Sequence[Intervention]:
+        return parent_arms(self.states, self.settable, self._parents)[0]

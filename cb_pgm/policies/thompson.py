@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from cb_pgm.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, single_variable_arms
+from cb_pgm.policies.arm_policy import ArmPolicy
 
 __all__ = ["ThompsonSampling"]
 
 
-class ThompsonSampling(Policy):
+class ThompsonSampling(ArmPolicy):
     """Draw each arm's mean from N(mean, σ²/n_a) and pull the highest draw; every arm once first.
 
     The posterior under a flat prior and Gaussian rewards of scale σ: the same σ that UCB is given. Source:
@@ -21,11 +20,11 @@ class ThompsonSampling(Policy):
     """
 
     name = "thompson"
+    _reason = "the highest draw of what its mean may be"
 
     def _begin(self, rng: np.random.Generator) -> None:
+        super()._begin(rng)
         self._draw = rng
-        self._arms = ArmTotals(single_variable_arms(self.settable))
-        self._pulls = [Pull(arm) for arm in self._arms.arms]
         self._untried = len(self._pulls)
 
     def _next_pull(self) -> Pull:
@@ -44,13 +43,7 @@ class ThompsonSampling(Policy):
         self._untried = untried
         return pull
 
-    def why(self, pull: Pull) -> str:
-        return f"the highest draw of what its mean may be: {self._arms.describe(pull.intervention)}"
-
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
-        self._arms.add(intervention, observations.rewards)
+        super()._learn(intervention, observations)
         if self._untried:
             self._untried = int(np.count_nonzero(self._arms.rows == 0))
-
-    def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        return self._arms

@@ -1,0 +1,43 @@
+"""Policies over a fixed set of arms: what they share beside the choice itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.policies.arms import ArmTotals
+from cb_pgm.policies.base import Policy, single_variable_arms
+
+__all__ = ["ArmPolicy"]
+
+
+class ArmPolicy(Policy):
+    """Keeps rows and reward totals per arm in `_arms`, and a ready `Pull` per arm in `_pulls`.
+
+    A subclass writes `_next_pull`, and says in `_reason` why that arm.
+    """
+
+    _reason = "the highest upper confidence bound"
+
+    def _chosen_arms(self) -> Sequence[Intervention]:
+        """Return the arms to play: by default all single-variable ones."""
+        return single_variable_arms(self.settable)
+
+    def _begin(self, rng: np.random.Generator) -> None:
+        self._arms = ArmTotals(self._chosen_arms())
+        self._pulls = [Pull(arm) for arm in self._arms.arms]
+
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
+        with self._arms.counting(under_way):
+            return self._next_pull()
+
+    def why(self, pull: Pull) -> str:
+        return f"{self._reason}: {self._arms.describe(pull.intervention)}"
+
+    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+        self._arms.add(intervention, observations.rewards)
+
+    def means(self) -> Iterable[tuple[Intervention, int, float]]:
+        return self._arms
