@@ -232,16 +232,18 @@ class Pipeline:
         return scale, said
 
     def _context(self, system: CausalSystem, noise_scale: float) -> PolicyContext:
-        reward_gap, effect_gap = system.effective_gaps(system.essential_graph())
-        return PolicyContext(
-            states=system.states,
-            settable=system.settable,
+        graph = system.essential_graph()
+        reward_gap, effect_gap = system.effective_gaps(graph)
+        gaps = (
+            reward_gap if self.reward_gap is None else self.reward_gap,
+            effect_gap if self.effect_gap is None else self.effect_gap,
+        )
+        context = PolicyContext.of_system(system, graph, gaps)
+        return replace(
+            context,
             noise_scale=noise_scale,
             failure_prob=self.failure_prob,
-            reward_gap=reward_gap if self.reward_gap is None else self.reward_gap,
-            effect_gap=effect_gap if self.effect_gap is None else self.effect_gap,
-            max_parents=self.max_parents or max(1, len(system.reward_parents)),
-            truth=system,
+            max_parents=self.max_parents or context.max_parents,
         )
 
     def _entries(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cb_pgm.policies.registry import PolicyContext, make_policy
+from cb_pgm.policies.registry import PolicyContext, make_policy, policy_kind
 from cb_pgm.search import is_forest
 from cb_pgm.simulation import Run, simulate
 from cb_pgm.theory import batch_size, exploration_bound, regret_bound
@@ -64,7 +64,7 @@ class Forecast:
     named, right
         Shares of the runs in which it named causes, and the right ones.
     pulls_to_name
-        Median over the runs that named some; None where none did.
+        Median over the runs that named some; None where none did or the policy looks for none.
     regret
         Mean pseudo-regret at the horizon.
     beats_ucb_from
@@ -137,17 +137,7 @@ def make_plan(
     """
     graph = system.essential_graph()
     effective = system.effective_gaps(graph)
-    context = PolicyContext(
-        states=system.states,
-        settable=system.settable,
-        noise_scale=system.noise_scale,
-        failure_prob=failure_prob,
-        graph=graph,
-        marginals=system.marginals(),
-        reward_gap=effective[0],
-        effect_gap=effective[1],
-        max_parents=max(1, len(system.reward_parents)),
-    )
+    context = replace(PolicyContext.of_system(system, graph, effective), failure_prob=failure_prob)
     played: dict[str, list[Run]] = {}
     for name in dict.fromkeys(("ucb", *policies)):
         policy = make_policy(name, context)
@@ -156,7 +146,6 @@ def make_plan(
             outcome = simulate(policy, system, horizon, draws, progress=progress)
             played.setdefault(name, []).append(outcome)
     forecasts = tuple(_forecast(name, played[name], played["ucb"], system) for name in played)
-    gaps = (system.reward_gap(), system.effect_gap())
     plan = Plan(
         n=len(system.states),
         n_states=max(map(len, system.states.values())),
@@ -164,7 +153,7 @@ def make_plan(
         noise_scale=system.noise_scale,
         failure_prob=failure_prob,
         runs=runs,
-        printed=_budget(graph, gaps, context, horizon),
+        printed=_budget(graph, (system.reward_gap(), system.effect_gap()), context, horizon),
         effective=_budget(graph, effective, context, horizon),
         forecasts=forecasts,
         advice=(),
@@ -187,18 +176,17 @@ def _budget(graph: EssentialGraph, gaps: tuple[float, float], context: PolicyCon
 
 
 def _forecast(name: str, runs: Sequence[Run], of_ucb: Sequence[Run], system: CausalSystem) -> Forecast:
-    parents = set(system.reward_parents)
+    parents, kind = set(system.reward_parents), policy_kind(name)
     naming = [run for run in runs if run.interventions_to_find is not None]
     pulls = [run.interventions_to_find for run in naming if run.interventions_to_find is not None]
-    names_any = name not in ("ucb", "thompson", "kl-ucb")
     return Forecast(
         policy=name,
         named=len(naming) / len(runs),
         right=sum(set(run.reward_variables) == parents for run in naming) / len(runs),
-        pulls_to_name=int(statistics.median(pulls)) if pulls else None,
+        pulls_to_name=int(statistics.median(pulls)) if pulls and kind.names else None,
         regret=statistics.fmean(run.regret for run in runs),
         beats_ucb_from=None if name == "ucb" else _crossing(runs, of_ucb),
-        fits=len(naming) == len(runs) if names_any else None,
+        fits=len(naming) == len(runs) if kind.names else None,
     )
 
 
@@ -231,6 +219,7 @@ def _advice(plan: Plan, parents: int) -> tuple[str, ...]:
             )
         elif forecast.beats_ucb_from is None:
             said.append(f"{name} is the wrong tool at {plan.horizon:,} rounds: UCB loses less")
-    best = min(plan.forecasts, key=lambda forecast: forecast.regret)
+    known = [forecast for forecast in plan.forecasts if not policy_kind(forecast.policy).told]
+    best = min(known, key=lambda forecast: forecast.regret)
     said.append(f"least regret at {plan.horizon:,} rounds: {best.policy}, {best.regret:,.0f} on average")
     return tuple(said)

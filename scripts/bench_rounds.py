@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import resource
 import subprocess
@@ -73,6 +74,8 @@ def _graphs(repeats: int) -> Iterator[Row]:
             "search.tree": lambda graph=graph, answer=answer: search.solve(search.tree(graph), answer),
             "search.sound": lambda graph=graph, answer=answer: search.solve(search.sound(graph), answer),
         }
+        gc.collect()
+        gc.freeze()  # else the collector goes over all that other benchmarks left, again and again
         for name, job in jobs.items():
             took.setdefault(name, {})[n] = [seconds(job) for _ in range(repeats)]
     for name, by_n in took.items():

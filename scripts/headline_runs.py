@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -54,20 +54,8 @@ def rng_of(seed: int, *labels: object) -> np.random.SeedSequence:
 def context_of(system: CausalSystem) -> PolicyContext:
     """Return what policies are told: the true essential graph, exact marginals, the right gaps and σ."""
     graph = system.essential_graph()
-    reward_gap, effect_gap = system.effective_gaps(graph)
-    return PolicyContext(
-        states=system.states,
-        noise_scale=system.noise_scale,
-        parent_noise_scale=system.conditional_noise_scale,
-        settable=system.settable,
-        failure_prob=FAILURE_PROB,
-        graph=graph,
-        marginals=system.marginals(),
-        reward_gap=reward_gap,
-        effect_gap=effect_gap,
-        max_parents=len(system.reward_parents),
-        truth=system,
-    )
+    context = PolicyContext.of_system(system, graph, system.effective_gaps(graph))
+    return replace(context, parent_noise_scale=system.conditional_noise_scale, failure_prob=FAILURE_PROB)
 
 
 def play(setting: Setting, instance: int, seed: int) -> Played:

@@ -1,20 +1,23 @@
 """Screening: which sets of variables can still be the reward's parents, judged from every row seen.
 
 A set w of variables holds all the reward's parents iff the mean reward given everything depends on w's states
-alone. Let m_i be any prediction of the i-th reward made before it is seen, from the row's states and the
-past. Rule w out once
+alone. Let experts k predict the i-th reward by m_ik, and have weights v_ik that add to 1, all of it known
+before it is seen, from the row's states and the past. Their joint loss is
 
-    min_f Σ (R_i − f(w_i))² / 2σ²  −  Σ (R_i − m_i)² / 2σ²  ≥  log(1/δ).
+    ℓ_i = −log Σ_k v_ik exp(−(R_i − m_ik)² / 2σ²).    Rule w out once
+
+    min_f Σ_i (R_i − f(w_i))² / 2σ²  −  Σ_i ℓ_i  ≥  log(1/δ).
 
 *It is right.* Let f* be the true mean given w. With e = R − f* and d = m − f*, (R − f*)² − (R − m)² = 2ed −
-d², and E exp((2ed − d²)/2σ²) ≤ 1 for σ-subgaussian e given the row and the past. So the exponential of the
-left side with f* in f's place is a test supermartingale, the minimum over f only lowers it, and by Ville's
-inequality it ever reaches 1/δ with probability at most δ: whatever is pulled, whenever one looks, with no
-union bound over the sets.
+d², and E exp((2ed − d²)/2σ²) ≤ 1 for σ-subgaussian e given the row and the past: for each expert, hence for
+their average. So the exponential of the left side with f* in f's place is a test supermartingale, the minimum
+over f only lowers it, and by Ville's inequality it ever reaches 1/δ with probability at most δ: whatever is
+pulled, whenever one looks, with no union bound over the sets.
 
-*It is quick* where m predicts well. m is the average of experts' predictions, weighted by exp(−past loss):
-every candidate set's running mean given its states, those ruled out included, and some larger sets'. Without
-the larger ones the last candidate could never be ruled out: its own running mean can't beat its best fit.
+*It is quick* where Σ ℓ_i is small. With v_ik in proportion to exp(−past loss) it is at most the best expert's
+loss plus the logarithm of their number. The experts are every candidate set's running mean given its states,
+those ruled out included, and some larger sets'. Without the larger ones the last candidate could never be
+ruled out: its own running mean can't beat its best fit.
 
 Assumed: no unobserved common cause of the reward and a variable. Hidden causes among the variables do no
 harm.
@@ -37,6 +40,10 @@ __all__ = ["Screening"]
 _PRIOR_ROWS = 4.0  # an expert's running mean starts as this many rows at the overall mean
 _VARIABLES_COMBINED = 6  # larger sets are formed out of this many variables of the best candidates
 _REFRESH_GROWTH = 1.5  # and formed anew each time that the rows have grown by this factor
+# Formed in hindsight, out of what predicted well, the larger sets start so many nats behind; they are needed
+# only where no candidate holds all parents.
+_HANDICAP = 4.0
+_LEAST_WEIGHT = 1e-30  # experts below it don't count until the weights are taken anew
 _MOST_SETS = 20_000
 _MOST_CODES = 2**24  # codes kept for giving new experts their past: bounds memory
 
@@ -101,12 +108,14 @@ class Screening:
         self._experts: NDArray[np.int64] = np.full((m + combined, set_size + 1), -1, dtype=np.int64)
         self._experts[:m, :set_size] = self.candidates
         cells = self._n_states ** (set_size + 1)
-        self._counts: NDArray[np.float64] = np.zeros((len(self._experts), cells))
-        self._sums: NDArray[np.float64] = np.zeros((len(self._experts), cells))
-        self._losses: NDArray[np.float64] = np.zeros(len(self._experts))
+        # What compiled code takes is kept together: each array that is handed over takes time every round.
+        self._cells: NDArray[np.float64] = np.zeros((2, len(self._experts), cells))
+        self._counts, self._sums = self._cells
+        self._scores: NDArray[np.float64] = np.zeros((3, len(self._experts)))
+        self._losses, self._weights, self._fits = self._scores
         self._losses[m:] = np.inf
-        self._fits: NDArray[np.float64] = np.zeros(m)
-        self._sums_over_rows: NDArray[np.float64] = np.zeros(3)  # mixture's loss, reward total, rows
+        self._weights[:m] = 1.0
+        self._sums_over_rows: NDArray[np.float64] = np.zeros(3)  # joint loss, reward total, rows
         self._origin = math.nan
         self._log_codes: NDArray[np.int16] = np.empty((256, n), dtype=np.int16)
         self._log_rewards: NDArray[np.float64] = np.empty(256)
@@ -127,12 +136,13 @@ class Screening:
 
     def margins(self) -> NDArray[np.float64]:
         """float64 [m]: the left side of the test for each surviving candidate, in nats, up to `threshold`."""
-        margins: NDArray[np.float64] = self._fits - self._sums_over_rows[0]
+        margins: NDArray[np.float64] = self._fits[: len(self.candidates)] - self._sums_over_rows[0]
         return margins
 
     def losses(self) -> NDArray[np.float64]:
         """float64 [m + larger sets]: each expert's Σ (R_i − its prediction)² / 2σ²; inf: not formed."""
-        return self._losses
+        losses: NDArray[np.float64] = self._losses
+        return losses
 
     def expert(self, position: int) -> tuple[int, ...]:
         """The variables of the expert at `position` of `losses`; the first m are the candidates."""
@@ -147,7 +157,7 @@ class Screening:
 
     def seen(self, position: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return rows and reward total per joint state of the expert at `position`, each float64 [cells]."""
-        counts = self._counts[position]
+        counts: NDArray[np.float64] = self._counts[position]
         return counts, self._sums[position] + self._origin * counts
 
     def log(self) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
@@ -169,10 +179,8 @@ class Screening:
             self._logged if keep else -1,
             self._experts,
             self._n_states,
-            self._counts,
-            self._sums,
-            self._losses,
-            self._fits,
+            self._cells,
+            self._scores,
             self.surviving,
             self._sums_over_rows,
             self._scale,
@@ -185,6 +193,7 @@ class Screening:
             self._refresh_at = math.ceil(self._refresh_at * _REFRESH_GROWTH)
             if self._logged == self.rows:
                 self._combine_best()
+            self._weights[:] = np.exp(self._losses.min() - self._losses)
 
     # -- larger sets -----------------------------------------------------------------------------------------
 
@@ -205,7 +214,7 @@ class Screening:
             self._experts[position] = larger
             self._counts[position] = 0.0
             self._sums[position] = 0.0
-            self._losses[position] = _replay(
+            self._losses[position] = _HANDICAP + _replay(
                 self._log_codes[: self._logged],
                 self._log_rewards[: self._logged],
                 self._experts[position],
@@ -249,40 +258,45 @@ def _observe(
     logged: int,
     experts: NDArray[np.int64],
     n_states: int,
-    counts: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    losses: NDArray[np.float64],
-    fits: NDArray[np.float64],
+    cells: NDArray[np.float64],
+    scores: NDArray[np.float64],
     surviving: NDArray[np.bool_],
     sums_over_rows: NDArray[np.float64],
     scale: float,
     threshold: float,
 ) -> int:
     """Take in rows and return how many candidates they rule out."""
-    m, gone = len(fits), 0
-    cells = np.empty(len(experts), dtype=np.int64)
-    predictions = np.empty(len(experts))
+    m, gone = len(surviving), 0
+    counts, sums = cells[0], cells[1]
+    losses, weights, fits = scores[0], scores[1], scores[2]
+    row_cells = np.empty(len(experts), dtype=np.int64)
+    row_losses = np.empty(len(experts))
     for row in range(start, end):
         reward = rewards[row] - origin
         if logged >= 0:
             log_codes[logged + row - start] = codes[row]
             log_rewards[logged + row - start] = reward
         overall = _overall_mean(sums_over_rows)
-        lowest = losses.min()
-        weight, mixed = 0.0, 0.0
+        least = math.inf
         for expert in range(len(experts)):
             cell = _cell(codes[row], experts[expert], n_states)
             prediction = (sums[expert, cell] + _PRIOR_ROWS * overall) / (counts[expert, cell] + _PRIOR_ROWS)
-            cells[expert], predictions[expert] = cell, prediction
-            excess = losses[expert] - lowest
-            if excess < 40.0:
-                share = math.exp(-excess)
-                weight += share
-                mixed += share * prediction
-        sums_over_rows[0] += (reward - mixed / weight) ** 2 / scale
+            row_cells[expert], loss = cell, (reward - prediction) ** 2 / scale
+            losses[expert] += loss
+            row_losses[expert] = loss
+            if weights[expert] > _LEAST_WEIGHT and loss < least:
+                least = loss
+        before, after = 0.0, 0.0
         for expert in range(len(experts)):
-            cell = cells[expert]
-            losses[expert] += (reward - predictions[expert]) ** 2 / scale
+            if weights[expert] > _LEAST_WEIGHT:
+                before += weights[expert]
+                weights[expert] *= math.exp(least - row_losses[expert])
+                after += weights[expert]
+        if after < 1e-9:
+            weights /= after
+        sums_over_rows[0] += least + math.log(before / after)
+        for expert in range(len(experts)):
+            cell = row_cells[expert]
             count = counts[expert, cell]
             if expert < m and surviving[expert]:
                 if count > 0.0:

@@ -54,18 +54,38 @@ class PolicyContext:
     parent_noise_scale: float | None = None
     truth: CausalSystem | None = None
 
+    @classmethod
+    def of_system(
+        cls, system: CausalSystem, graph: EssentialGraph, gaps: tuple[float, float]
+    ) -> PolicyContext:
+        """Return what there is to know of a system; `graph` is the one to play on, `gaps` are Δ and ε."""
+        reward_gap, effect_gap = gaps
+        return cls(
+            states=system.states,
+            noise_scale=system.noise_scale,
+            settable=system.settable,
+            graph=graph,
+            marginals=system.marginals(),
+            reward_gap=reward_gap,
+            effect_gap=effect_gap,
+            max_parents=max(1, len(system.reward_parents)),
+            truth=system,
+        )
+
 
 @dataclass(frozen=True)
 class PolicyKind:
     """One name: how to make its policy, whether that needs a graph, a line about it.
 
-    `told` is for policies that know what they play against and serve as a floor for the others.
+    `told` is for policies that know what they play against and serve as a floor for the others, `names` for
+    those that look for the reward's parents.
     """
 
     make: Callable[[PolicyContext], Policy]
     needs_graph: bool
     summary: str
     told: bool = False
+    names: bool = True
 
 
 def make_policy(name: str, context: PolicyContext) -> Policy:
@@ -247,15 +267,19 @@ POLICIES: Mapping[str, PolicyKind] = {
     "screening": PolicyKind(
         _screening, False, "rule out variables by every row seen, no graph needed, then UCB"
     ),
-    "ucb": PolicyKind(_ucb, False, "UCB over all arms"),
-    "thompson": PolicyKind(_thompson, False, "Thompson sampling over all arms"),
-    "kl-ucb": PolicyKind(_kl_ucb, False, "KL-UCB over all arms"),
+    "ucb": PolicyKind(_ucb, False, "UCB over all arms", names=False),
+    "thompson": PolicyKind(_thompson, False, "Thompson sampling over all arms", names=False),
+    "kl-ucb": PolicyKind(_kl_ucb, False, "KL-UCB over all arms", names=False),
     "raps": PolicyKind(_raps, False, "find the reward's parents by variables drawn at random, then UCB"),
     "learn-graph": PolicyKind(_learn_graph, True, "learn the whole graph first, then search it, then UCB"),
     "causal-ucb": PolicyKind(
-        _causal_ucb, False, "told graph and tables: C-UCB, a floor for the others", told=True
+        _causal_ucb, False, "told graph and tables: C-UCB, a floor for the others", told=True, names=False
     ),
     "oracle": PolicyKind(
-        _oracle, False, "told the reward's parents: UCB on them, a floor for the others", told=True
+        _oracle,
+        False,
+        "told the reward's parents: UCB on them, a floor for the others",
+        told=True,
+        names=False,
     ),
 }

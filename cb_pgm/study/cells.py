@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Literal
@@ -89,27 +89,20 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         marginals = _marginals(seen)
         if cell.graph["source"] == "estimated":
             graph = _estimated(seen, cell.graph["method"])
-    reward_gap, effect_gap = system.effective_gaps(oracle)
-    context = PolicyContext(
-        states=system.states,
-        settable=system.settable,
-        noise_scale=system.noise_scale,
-        failure_prob=cell.failure_prob,
-        graph=graph,
-        marginals=marginals,
-        reward_gap=reward_gap,
-        effect_gap=effect_gap,
-        max_parents=cell.policy.get("max_parents", max(1, len(system.reward_parents))),
-        truth=system,
+    gaps = system.effective_gaps(oracle)
+    context = replace(
+        PolicyContext.of_system(system, graph, gaps), failure_prob=cell.failure_prob, marginals=marginals
     )
+    if "max_parents" in dict(cell.policy.settings):
+        context = replace(context, max_parents=cell.policy["max_parents"])
     policy = _policy(cell.policy["name"], context)
     run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key))
     named = run.reward_variables
     row: dict[str, Any] = {
         "n": len(system.states),
         "n_states": max(map(len, system.states.values())),
-        "reward_gap": reward_gap,
-        "effect_gap": effect_gap,
+        "reward_gap": gaps[0],
+        "effect_gap": gaps[1],
         "noise_scale": system.noise_scale,
         "shd": compare(graph, oracle)["shd"] if cell.graph is not None else None,
         "regret": float(run.regret),

@@ -39,6 +39,16 @@ def test_it_says_when_cn_ucb_is_the_wrong_tool_and_who_is_better() -> None:
     assert of["screening"].regret < of["ucb"].regret
 
 
+def test_policies_told_the_truth_are_floors_and_never_advised() -> None:
+    system = instances.tree(6, 2, seed=4)
+    plan = make_plan(system, horizon=500, policies=["causal-ucb", "oracle", "screening"], runs=2)
+    of = {forecast.policy: forecast for forecast in plan.forecasts}
+    for told in ("causal-ucb", "oracle"):
+        assert of[told].regret < of["ucb"].regret
+        assert (of[told].pulls_to_name, of[told].fits) == (None, None)
+    assert not any("causal-ucb" in line or "oracle" in line for line in plan.advice)
+
+
 def test_a_gap_of_zero_is_no_budget_at_all() -> None:
     system = instances.lower_bound_effect_gap(4, 2, instance=1, horizon=1000)
     plan = make_plan(system, horizon=300, runs=1)
