@@ -1,23 +1,20 @@
 """Screening: which sets of variables can still be the reward's parents, judged from every row seen.
 
 A set w of variables holds all the reward's parents iff the mean reward given everything depends on w's states
-alone. Let experts k predict the i-th reward by m_ik, and have weights v_ik that add to 1, all of it known
-before it is seen, from the row's states and the past. Their joint loss is
+alone. Let m_i be any prediction of the i-th reward made before it is seen, from the row's states and the
+past. Rule w out once
 
-    ℓ_i = −log Σ_k v_ik exp(−(R_i − m_ik)² / 2σ²).    Rule w out once
-
-    min_f Σ_i (R_i − f(w_i))² / 2σ²  −  Σ_i ℓ_i  ≥  log(1/δ).
+    min_f Σ (R_i − f(w_i))² / 2σ²  −  Σ (R_i − m_i)² / 2σ²  ≥  log(1/δ).
 
 *It is right.* Let f* be the true mean given w. With e = R − f* and d = m − f*, (R − f*)² − (R − m)² = 2ed −
-d², and E exp((2ed − d²)/2σ²) ≤ 1 for σ-subgaussian e given the row and the past: for each expert, hence for
-their average. So the exponential of the left side with f* in f's place is a test supermartingale, the minimum
-over f only lowers it, and by Ville's inequality it ever reaches 1/δ with probability at most δ: whatever is
-pulled, whenever one looks, with no union bound over the sets.
+d², and E exp((2ed − d²)/2σ²) ≤ 1 for σ-subgaussian e given the row and the past. So the exponential of the
+left side with f* in f's place is a test supermartingale, the minimum over f only lowers it, and by Ville's
+inequality it ever reaches 1/δ with probability at most δ: whatever is pulled, whenever one looks, with no
+union bound over the sets.
 
-*It is quick* where Σ ℓ_i is small. With v_ik in proportion to exp(−past loss) it is at most the best expert's
-loss plus the logarithm of their number. The experts are every candidate set's running mean given its states,
-those ruled out included, and some larger sets'. Without the larger ones the last candidate could never be
-ruled out: its own running mean can't beat its best fit.
+*It is quick* where m predicts well. m is the average of experts' predictions, weighted by exp(−past loss):
+every candidate set's running mean given its states, those ruled out included, and some larger sets'. Without
+the larger ones the last candidate could never be ruled out: its own running mean can't beat its best fit.
 
 Assumed: no unobserved common cause of the reward and a variable. Hidden causes among the variables do no
 harm.
@@ -38,12 +35,8 @@ from cb_pgm.errors import PolicyError
 __all__ = ["Screening"]
 
 _PRIOR_ROWS = 4.0  # an expert's running mean starts as this many rows at the overall mean
-_VARIABLES_COMBINED = 6  # larger sets are formed out of this many variables of the best candidates
+_VARIABLES_COMBINED = 4  # larger sets are formed out of this many variables of the best candidates
 _REFRESH_GROWTH = 1.5  # and formed anew each time that the rows have grown by this factor
-# Formed in hindsight, out of what predicted well, the larger sets start so many nats behind; they are needed
-# only where no candidate holds all parents.
-_HANDICAP = 4.0
-_LEAST_WEIGHT = 1e-30  # experts below it don't count until the weights are taken anew
 _MOST_SETS = 20_000
 _MOST_CODES = 2**24  # codes kept for giving new experts their past: bounds memory
 
@@ -111,11 +104,10 @@ class Screening:
         # What compiled code takes is kept together: each array that is handed over takes time every round.
         self._cells: NDArray[np.float64] = np.zeros((2, len(self._experts), cells))
         self._counts, self._sums = self._cells
-        self._scores: NDArray[np.float64] = np.zeros((3, len(self._experts)))
-        self._losses, self._weights, self._fits = self._scores
+        self._scores: NDArray[np.float64] = np.zeros((2, len(self._experts)))
+        self._losses, self._fits = self._scores
         self._losses[m:] = np.inf
-        self._weights[:m] = 1.0
-        self._sums_over_rows: NDArray[np.float64] = np.zeros(3)  # joint loss, reward total, rows
+        self._sums_over_rows: NDArray[np.float64] = np.zeros(3)  # mixture's loss, reward total, rows
         self._origin = math.nan
         self._log_codes: NDArray[np.int16] = np.empty((256, n), dtype=np.int16)
         self._log_rewards: NDArray[np.float64] = np.empty(256)
@@ -193,7 +185,6 @@ class Screening:
             self._refresh_at = math.ceil(self._refresh_at * _REFRESH_GROWTH)
             if self._logged == self.rows:
                 self._combine_best()
-            self._weights[:] = np.exp(self._losses.min() - self._losses)
 
     # -- larger sets -----------------------------------------------------------------------------------------
 
@@ -214,7 +205,8 @@ class Screening:
             self._experts[position] = larger
             self._counts[position] = 0.0
             self._sums[position] = 0.0
-            self._losses[position] = _HANDICAP + _replay(
+            # Chosen in hindsight out of all of these, it starts behind by the logarithm of their number.
+            self._losses[position] = math.log(len(wanted)) + _replay(
                 self._log_codes[: self._logged],
                 self._log_rewards[: self._logged],
                 self._experts[position],
@@ -268,35 +260,30 @@ def _observe(
     """Take in rows and return how many candidates they rule out."""
     m, gone = len(surviving), 0
     counts, sums = cells[0], cells[1]
-    losses, weights, fits = scores[0], scores[1], scores[2]
+    losses, fits = scores[0], scores[1]
     row_cells = np.empty(len(experts), dtype=np.int64)
-    row_losses = np.empty(len(experts))
+    predictions = np.empty(len(experts))
     for row in range(start, end):
         reward = rewards[row] - origin
         if logged >= 0:
             log_codes[logged + row - start] = codes[row]
             log_rewards[logged + row - start] = reward
         overall = _overall_mean(sums_over_rows)
-        least = math.inf
+        lowest = losses.min()
+        weight, mixed = 0.0, 0.0
         for expert in range(len(experts)):
             cell = _cell(codes[row], experts[expert], n_states)
             prediction = (sums[expert, cell] + _PRIOR_ROWS * overall) / (counts[expert, cell] + _PRIOR_ROWS)
-            row_cells[expert], loss = cell, (reward - prediction) ** 2 / scale
-            losses[expert] += loss
-            row_losses[expert] = loss
-            if weights[expert] > _LEAST_WEIGHT and loss < least:
-                least = loss
-        before, after = 0.0, 0.0
-        for expert in range(len(experts)):
-            if weights[expert] > _LEAST_WEIGHT:
-                before += weights[expert]
-                weights[expert] *= math.exp(least - row_losses[expert])
-                after += weights[expert]
-        if after < 1e-9:
-            weights /= after
-        sums_over_rows[0] += least + math.log(before / after)
+            row_cells[expert], predictions[expert] = cell, prediction
+            excess = losses[expert] - lowest
+            if excess < 40.0:
+                share = math.exp(-excess)
+                weight += share
+                mixed += share * prediction
+        sums_over_rows[0] += (reward - mixed / weight) ** 2 / scale
         for expert in range(len(experts)):
             cell = row_cells[expert]
+            losses[expert] += (reward - predictions[expert]) ** 2 / scale
             count = counts[expert, cell]
             if expert < m and surviving[expert]:
                 if count > 0.0:

@@ -149,31 +149,31 @@ def test_neither_origin_nor_unit_of_the_reward_matters() -> None:
     np.testing.assert_allclose(plain.margins(), moved.margins(), atol=1e-8)
 
 
-def test_the_joint_loss_is_that_of_the_average_density() -> None:
-    """The second term against Σ ℓ_i computed here, row by row, while the candidates are the only experts."""
+def test_the_mixture_is_weighted_by_past_loss() -> None:
+    """The second term of the test computed here, row by row, while the candidates are the only experts."""
     rng = np.random.default_rng(18)
     codes = _rows(rng, 15)
     rewards = _rewards(rng, codes, "gaussian")
     screening = Screening(N_STATES, 1, 1e-300, 0.7)
     screening.observe(codes, rewards)
-    losses, joint, fits = np.zeros(4), 0.0, np.zeros(4)
-    seen = [[[] for _ in range(k)] for k in N_STATES]
+    losses, mixture = np.zeros(4), 0.0
+    seen: list[list[list[float]]] = [[[] for _ in range(k)] for k in N_STATES]
     for row in range(1, 15):
         reward = rewards[row] - rewards[0]
         overall = sum(rewards[1:row] - rewards[0]) / row
         groups = [seen[variable][codes[row, variable]] for variable in range(4)]
         predictions = np.array([(sum(group) + 4 * overall) / (len(group) + 4) for group in groups])
-        row_losses = (reward - predictions) ** 2 / (2 * 0.7**2)
         weights = np.exp(-losses) / np.exp(-losses).sum()
-        joint -= np.log(weights @ np.exp(-row_losses))
-        losses += row_losses
+        mixture += (reward - weights @ predictions) ** 2 / (2 * 0.7**2)
+        losses += (reward - predictions) ** 2 / (2 * 0.7**2)
         for group in groups:
             group.append(reward)
-    for variable in range(4):
-        fits[variable] = sum(
-            ((np.array(group) - np.mean(group)) ** 2).sum() for group in seen[variable] if group
-        )
-    np.testing.assert_allclose(screening.margins(), fits / (2 * 0.7**2) - joint, atol=1e-9)
+    fits = [
+        sum(((np.array(group) - np.mean(group)) ** 2).sum() for group in groups if group) / (2 * 0.7**2)
+        for groups in seen
+    ]
+    np.testing.assert_allclose(screening.margins(), np.array(fits) - mixture, atol=1e-9)
+    np.testing.assert_allclose(screening.losses()[:4], losses, atol=1e-9)
 
 
 def test_an_outlier_of_a_thousand_scales_is_taken_in() -> None:
