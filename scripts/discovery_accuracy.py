@@ -1,13 +1,13 @@
 """How far estimated graphs are from the truth, and how often what a search returned had to be repaired.
 
-    .venv/bin/python scripts/discovery_accuracy.py [--seeds 20] [--beside] [--json FILE]
+    scripts/discovery_accuracy [--seeds 20] [--beside] [--json FILE]
 
 Trees of 20 and random DAGs of 15 variables with 2 to 4 states (tables from Dirichlet(1), 1.2 parents on
 average), asia and sachs, from 1,000 and 10,000 rows. "shd" is the mean structural Hamming distance to the
 true essential graph with its 95 % interval, "raw" the same of what the search returned, "invalid" the
 percentage of results that had to be repaired.
 
-`--beside` runs causal-learn's own GES and PC on the same tables (about half an hour): "own" is the mean
+`--beside` runs causal-learn's own GES and PC on the same tables (ten minutes): "own" is the mean
 distance of what they return, "same" the number of tables on which our search returned the same graph, "own
 seconds" what they took, on average, and "seconds" what ours took.
 """

@@ -6,6 +6,7 @@ Meisami & Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = ["ScreeningUCB"]
 # Rows of one pull that are tested: thousands under one arm teach little more, and leaving some out, by a rule
 # that doesn't look at them, keeps the test valid.
 _MOST_TESTED = 256
+_SHARE = 2.0  # times √(arms · rounds): the most rounds spent on telling sets apart
 
 
 class ScreeningUCB(Policy):
@@ -31,7 +33,9 @@ class ScreeningUCB(Policy):
     While several are left it pulls the arm that best tells the leader (the survivor that predicts best) from
     the challenger (the survivor hardest to rule out), as long as that pays: until as many rounds as there are
     arms have passed, which UCB would spend on its first pass anyway, and later whenever the rounds still
-    needed are fewer than those played. In all other rounds it is UCB over the survivors' arms.
+    needed are fewer than those played. In all other rounds it is UCB over the survivors' arms. What is
+    expected of such pulls need not come true where no set explains the reward, so they may be 2√(arms · t)
+    out of t rounds at most: their regret is of the order that UCB has in the worst case.
 
     Parameters
     ----------
@@ -121,6 +125,8 @@ class ScreeningUCB(Policy):
             self._settable_codes[variable, state] = True
         self._recent = RecentRows(self._n_states)
         self.screening = self._new_screening(1)
+        self._telling: set[Intervention] = set()  # arms last asked for to tell sets apart
+        self._telling_rounds = 0
         self._left = -1
         self._told_apart: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._named: tuple[str, ...] = ()
@@ -154,13 +160,19 @@ class ScreeningUCB(Policy):
 
     def _playing(self) -> Pull:
         if self._parent_arms is not None:
-            return self._parent_pulls[self._parent_arms.highest_bound(self.noise_scale)]
-        return self._pulls[self._arms.highest_bound(self.noise_scale, self._open_arms)]
+            pull = self._parent_pulls[self._parent_arms.highest_bound(self.noise_scale)]
+        else:
+            pull = self._pulls[self._arms.highest_bound(self.noise_scale, self._open_arms)]
+        self._telling.discard(pull.intervention)
+        return pull
 
     def _telling_apart(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         """Return the pull that best tells leader from challenger; None where that doesn't pay."""
         self._told_apart = None
         if self._left < 1 or (self._left == 1 and self.max_parents == 1):
+            return None
+        rounds, arms = self._arms.rounds, len(self._pulls)
+        if self._telling_rounds > _SHARE * math.sqrt(arms * rounds):
             return None
         pair = self._leader_and_challenger()
         if pair is None:
@@ -175,12 +187,13 @@ class ScreeningUCB(Policy):
             (second, screening.predictions(challenger)),
         )
         missing = (screening.threshold - screening.margins()[challenger]) * 2.0 * self.parent_noise_scale**2
-        if missing > difference * max(self._arms.rounds, len(self._pulls)):
+        if missing > difference * max(rounds, arms):
             return None
         pull = self._pull_of[arm]
         if under_way and missing <= difference * under_way.get(pull.intervention, 0):
             return None  # what is under way will do
         self._told_apart = first, second
+        self._telling.add(pull.intervention)
         return pull
 
     def why(self, pull: Pull) -> str:
@@ -214,6 +227,8 @@ class ScreeningUCB(Policy):
         self._arms.add(intervention, observations.rewards)
         if self._parent_arms is not None:
             self._parent_arms.add(intervention, observations.rewards)
+        if intervention in self._telling:
+            self._telling_rounds += len(observations.rewards)
         codes, rewards = observations.codes, observations.rewards
         if len(rewards) > _MOST_TESTED:
             codes, rewards = codes[:_MOST_TESTED], rewards[:_MOST_TESTED]
