@@ -90,11 +90,13 @@ def _draw_pulls(axes: Axes, pulls: pd.DataFrame) -> None:
         line = medians[name]
         axes.plot(line.index, line, **LOOKS[look])
         if label:
+            at, offset, side = (0, (6, 8), "left") if look == "oracle" else (-1, (-10, -4), "right")
             axes.annotate(
                 label,
-                (line.index[0], line.iloc[0]),
-                xytext=(6, 8 if look == "oracle" else -14),
+                (line.index[at], line.iloc[at]),
+                xytext=offset,
                 textcoords="offset points",
+                horizontalalignment=side,
                 color=LOOKS[look]["color"] if look == "oracle" else BLACK,
             )
     _log_log(axes, "variables", "pulls")
