@@ -232,13 +232,12 @@ class Pipeline:
         return scale, said
 
     def _context(self, system: CausalSystem, noise_scale: float) -> PolicyContext:
-        graph = system.essential_graph()
-        reward_gap, effect_gap = system.effective_gaps(graph)
+        reward_gap, effect_gap = system.effective_gaps(system.essential_graph())
         gaps = (
             reward_gap if self.reward_gap is None else self.reward_gap,
             effect_gap if self.effect_gap is None else self.effect_gap,
         )
-        context = PolicyContext.of_system(system, graph, gaps)
+        context = PolicyContext.of_system(system, None, None, gaps)
         return replace(
             context,
             noise_scale=noise_scale,

@@ -137,7 +137,9 @@ def make_plan(
     """
     graph = system.essential_graph()
     effective = system.effective_gaps(graph)
-    context = replace(PolicyContext.of_system(system, graph, effective), failure_prob=failure_prob)
+    context = replace(
+        PolicyContext.of_system(system, graph, system.marginals(), effective), failure_prob=failure_prob
+    )
     played: dict[str, list[Run]] = {}
     for name in dict.fromkeys(("ucb", *policies)):
         policy = make_policy(name, context)

@@ -20,7 +20,7 @@ import math
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ TABLES: dict[str, Callable[[int, int], TableAndTruth]] = {
 #: Settings that causal-learn has, too.
 OWN: dict[str, Callable[[DiscreteTable], MixedGraph]] = {"GES": own_ges, "PC rule 2": own_pc}
 
+Pairs = Iterable[tuple[str, str]]
 Marks = dict[tuple[str, str], str]
 
 
@@ -95,7 +96,7 @@ def rows(seeds: int, *, beside: bool = False) -> Iterator[dict[str, Any]]:
                 }
                 if beside and setting in OWN:
                     start = time.process_time()
-                    own = [_own_marks(OWN[setting](table), table) for table, _ in tables]
+                    own = [_own_marks(OWN[setting](table), table.variables) for table, _ in tables]
                     row |= {
                         "own": _mean_distance(own, tables),
                         "same": sum(ours == theirs for ours, theirs in zip(raw, own, strict=True)),
@@ -124,20 +125,21 @@ def _raw(found: EstimatedGraph) -> Marks:
     return marks
 
 
-def _own_marks(found: MixedGraph, table: DiscreteTable) -> Marks:
-    marks: Marks = {}
-    for mark, pairs in (("→", found.directed), ("—", found.undirected), ("↔", found.bidirected)):
-        for i, j in pairs:
-            marks[table.variables[i], table.variables[j]] = mark
-            marks[table.variables[j], table.variables[i]] = _TURNED[mark]
-    return marks
+def _own_marks(found: MixedGraph, names: Sequence[str]) -> Marks:
+    kinds = (found.directed, found.undirected, found.bidirected)
+    return _marked(*([(names[i], names[j]) for i, j in pairs] for pairs in kinds))
+
+
+def _marks(graph: EssentialGraph) -> Marks:
+    return _marked(graph.directed, graph.undirected)
 
 
 _TURNED = {"→": "←", "←": "→", "—": "—", "↔": "↔", "": ""}
 
 
-def _marks(graph: EssentialGraph) -> Marks:
-    marks = dict.fromkeys(graph.directed, "→") | dict.fromkeys(graph.undirected, "—")
+def _marked(directed: Pairs, undirected: Pairs, bidirected: Pairs = ()) -> Marks:
+    """Return each edge as read from either of its ends."""
+    marks = dict.fromkeys(directed, "→") | dict.fromkeys(undirected, "—") | dict.fromkeys(bidirected, "↔")
     return marks | {(other, one): _TURNED[mark] for (one, other), mark in marks.items()}
 
 

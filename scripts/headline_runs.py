@@ -54,7 +54,7 @@ def rng_of(seed: int, *labels: object) -> np.random.SeedSequence:
 def context_of(system: CausalSystem) -> PolicyContext:
     """Return what policies are told: the true essential graph, exact marginals, the right gaps and σ."""
     graph = system.essential_graph()
-    context = PolicyContext.of_system(system, graph, system.effective_gaps(graph))
+    context = PolicyContext.of_system(system, graph, system.marginals(), system.effective_gaps(graph))
     return replace(context, parent_noise_scale=system.conditional_noise_scale, failure_prob=FAILURE_PROB)
 
 

@@ -103,9 +103,11 @@ class Screening:
         cells = self._n_states ** (set_size + 1)
         # What compiled code takes is kept together: each array that is handed over takes time every round.
         self._cells: NDArray[np.float64] = np.zeros((2, len(self._experts), cells))
-        self._counts, self._sums = self._cells
+        self._counts: NDArray[np.float64] = self._cells[0]
+        self._sums: NDArray[np.float64] = self._cells[1]
         self._scores: NDArray[np.float64] = np.zeros((2, len(self._experts)))
-        self._losses, self._fits = self._scores
+        self._losses: NDArray[np.float64] = self._scores[0]
+        self._fits: NDArray[np.float64] = self._scores[1]
         self._losses[m:] = np.inf
         self._sums_over_rows: NDArray[np.float64] = np.zeros(3)  # mixture's loss, reward total, rows
         self._origin = math.nan
@@ -133,8 +135,7 @@ class Screening:
 
     def losses(self) -> NDArray[np.float64]:
         """float64 [m + larger sets]: each expert's Σ (R_i − its prediction)² / 2σ²; inf: not formed."""
-        losses: NDArray[np.float64] = self._losses
-        return losses
+        return self._losses
 
     def expert(self, position: int) -> tuple[int, ...]:
         """The variables of the expert at `position` of `losses`; the first m are the candidates."""
@@ -149,7 +150,7 @@ class Screening:
 
     def seen(self, position: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return rows and reward total per joint state of the expert at `position`, each float64 [cells]."""
-        counts: NDArray[np.float64] = self._counts[position]
+        counts = self._counts[position]
         return counts, self._sums[position] + self._origin * counts
 
     def log(self) -> tuple[NDArray[np.int16], NDArray[np.float64]]:

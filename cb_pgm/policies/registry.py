@@ -56,16 +56,20 @@ class PolicyContext:
 
     @classmethod
     def of_system(
-        cls, system: CausalSystem, graph: EssentialGraph, gaps: tuple[float, float]
+        cls,
+        system: CausalSystem,
+        graph: EssentialGraph | None,
+        marginals: Marginals | None,
+        gaps: tuple[float, float],
     ) -> PolicyContext:
-        """Return what there is to know of a system; `graph` is the one to play on, `gaps` are Δ and ε."""
+        """Return what holds of a system, with the graph and P(X) to play on, and the gaps Δ and ε."""
         reward_gap, effect_gap = gaps
         return cls(
             states=system.states,
             noise_scale=system.noise_scale,
             settable=system.settable,
             graph=graph,
-            marginals=system.marginals(),
+            marginals=marginals,
             reward_gap=reward_gap,
             effect_gap=effect_gap,
             max_parents=max(1, len(system.reward_parents)),

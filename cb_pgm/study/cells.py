@@ -90,11 +90,12 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         if cell.graph["source"] == "estimated":
             graph = _estimated(seen, cell.graph["method"])
     gaps = system.effective_gaps(oracle)
+    context = PolicyContext.of_system(system, graph, marginals, gaps)
     context = replace(
-        PolicyContext.of_system(system, graph, gaps), failure_prob=cell.failure_prob, marginals=marginals
+        context,
+        failure_prob=cell.failure_prob,
+        max_parents=cell.policy.get("max_parents", context.max_parents),
     )
-    if "max_parents" in dict(cell.policy.settings):
-        context = replace(context, max_parents=cell.policy["max_parents"])
     policy = _policy(cell.policy["name"], context)
     run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key))
     named = run.reward_variables

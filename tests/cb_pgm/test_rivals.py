@@ -470,15 +470,7 @@ class TestRegistry:
     def test_makes_every_rival_for_the_system_it_is_told(self, name: str) -> None:
         system = instances.tree(4, 2, seed=0)
         graph = system.essential_graph()
-        context = PolicyContext(
-            system.states,
-            system.noise_scale,
-            graph=graph,
-            marginals=system.marginals(),
-            reward_gap=1.0,
-            effect_gap=1.0,
-            truth=system,
-        )
+        context = PolicyContext.of_system(system, graph, system.marginals(), (1.0, 1.0))
         policy = make_policy(name, context)
         assert policy.name == name
         assert policy.noise_scale == system.noise_scale

@@ -30,15 +30,8 @@ def earthquake() -> CausalSystem:
 @pytest.fixture
 def make(earthquake: CausalSystem) -> Callable[[str], Policy]:
     graph = earthquake.essential_graph()
-    reward_gap, effect_gap = earthquake.effective_gaps(graph)
-    context = PolicyContext(
-        states=earthquake.states,
-        noise_scale=earthquake.noise_scale,
-        graph=graph,
-        marginals=earthquake.marginals(),
-        reward_gap=reward_gap,
-        effect_gap=effect_gap,
-    )
+    gaps = earthquake.effective_gaps(graph)
+    context = PolicyContext.of_system(earthquake, graph, earthquake.marginals(), gaps)
     return lambda name: make_policy(name, context).fresh(np.random.default_rng(3))
 
 
