@@ -30,8 +30,15 @@ def earthquake() -> CausalSystem:
 @pytest.fixture
 def make(earthquake: CausalSystem) -> Callable[[str], Policy]:
     graph = earthquake.essential_graph()
-    gaps = earthquake.effective_gaps(graph)
-    context = PolicyContext.of_system(earthquake, graph, earthquake.marginals(), gaps)
+    reward_gap, effect_gap = earthquake.effective_gaps(graph)
+    context = PolicyContext(
+        states=earthquake.states,
+        noise_scale=earthquake.noise_scale,
+        graph=graph,
+        marginals=earthquake.marginals(),
+        reward_gap=reward_gap,
+        effect_gap=effect_gap,
+    )
     return lambda name: make_policy(name, context).fresh(np.random.default_rng(3))
 
 
