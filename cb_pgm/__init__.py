@@ -10,6 +10,8 @@ Names are loaded on first use, so that importing the package costs little.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from cb_pgm.provenance import VERSION
+
 if TYPE_CHECKING:
     from cb_pgm import instances, search, theory
     from cb_pgm.errors import (
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
         SessionBusyError,
         SessionError,
     )
-    from cb_pgm.intervention import Intervention, Observations, Pull
-    from cb_pgm.pipeline import Pipeline
+    from cb_pgm.model.intervention import Intervention, Observations, Pull
+    from cb_pgm.model.system import CausalSystem
+    from cb_pgm.pipeline.pipeline import Pipeline
+    from cb_pgm.pipeline.run_report import RunReport
     from cb_pgm.policies.base import Policy
     from cb_pgm.policies.causal_ucb import CausalUCB
     from cb_pgm.policies.cn_ucb import CNUCB
@@ -32,34 +36,32 @@ if TYPE_CHECKING:
     from cb_pgm.policies.screening_ucb import ScreeningUCB
     from cb_pgm.policies.thompson import ThompsonSampling
     from cb_pgm.policies.ucb import UCB
-    from cb_pgm.run_report import RunReport
-    from cb_pgm.session.verbs import Session
+    from cb_pgm.session.session import Session
     from cb_pgm.simulation import Run, simulate
-    from cb_pgm.system import CausalSystem
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOME = {
     "CNUCB": "policies.cn_ucb",
     "CausalBanditError": "errors",
-    "CausalSystem": "system",
+    "CausalSystem": "model.system",
     "CausalSystemError": "errors",
     "CausalUCB": "policies.causal_ucb",
-    "Intervention": "intervention",
+    "Intervention": "model.intervention",
     "KLUCB": "policies.kl_ucb",
     "LearnGraphThenUCB": "policies.learn_graph_ucb",
-    "Observations": "intervention",
+    "Observations": "model.intervention",
     "OracleUCB": "policies.oracle",
-    "Pipeline": "pipeline",
+    "Pipeline": "pipeline.pipeline",
     "Policy": "policies.base",
     "PolicyError": "errors",
-    "Pull": "intervention",
+    "Pull": "model.intervention",
     "RAPS": "policies.raps",
     "Run": "simulation",
-    "RunReport": "run_report",
+    "RunReport": "pipeline.run_report",
     "ScreeningUCB": "policies.screening_ucb",
     "SearchError": "errors",
-    "Session": "session.verbs",
+    "Session": "session.session",
     "SessionBusyError": "errors",
     "SessionError": "errors",
     "ThompsonSampling": "policies.thompson",

@@ -2,7 +2,7 @@
 
 import sys
 
-from cb_pgm.cli import main
+from cb_pgm.cli.program import main
 
 if __name__ == "__main__":
     sys.exit(main())

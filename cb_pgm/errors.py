@@ -7,9 +7,11 @@ __all__ = [
     "CausalBanditError",
     "CausalSystemError",
     "PolicyError",
+    "ReportError",
     "SearchError",
     "SessionBusyError",
     "SessionError",
+    "StudyError",
 ]
 
 
@@ -25,6 +27,10 @@ class PolicyError(CausalBanditError):
     """A policy was made with wrong settings or told something that doesn't fit."""
 
 
+class ReportError(CausalBanditError):
+    """A folder that holds nothing to report on, or a file in it that isn't what it must be."""
+
+
 class SearchError(CausalBanditError):
     """A graph or an answer that a search can't work with."""
 
@@ -35,3 +41,7 @@ class SessionError(CausalBanditError):
 
 class SessionBusyError(SessionError):
     """Another process was working on the session for too long."""
+
+
+class StudyError(CausalBanditError):
+    """A study's configuration, or the folder that it should go to, isn't what it must be."""

@@ -19,10 +19,10 @@ import numpy as np
 from cb_pgm.policies.registry import PolicyContext, make_policy, policy_kind
 from cb_pgm.search import is_forest
 from cb_pgm.simulation import Run, simulate
-from cb_pgm.theory import batch_size, exploration_bound, regret_bound
+from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
 
 if TYPE_CHECKING:
-    from cb_pgm.system import CausalSystem
+    from cb_pgm.model.system import CausalSystem
     from discovery import EssentialGraph
 
 __all__ = ["Budget", "Forecast", "Plan", "make_plan"]

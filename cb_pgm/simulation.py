@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.intervention import Intervention, Observations
+from cb_pgm.model.intervention import Intervention, Observations
 from cb_pgm.policies.base import ArmEstimate, Policy
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cb_pgm.story import Story
-    from cb_pgm.system import CausalSystem
+    from cb_pgm.model.system import CausalSystem
+    from cb_pgm.search.story import Story
 
 __all__ = ["Run", "simulate"]
 

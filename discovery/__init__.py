@@ -11,14 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discovery.comparison import compare
     from discovery.errors import DiscoveryError, EstimationError, GraphError, KnowledgeError, TableError
-    from discovery.essential_graph import EssentialGraph
-    from discovery.estimation import EstimatedGraph, estimate
-    from discovery.knowledge import Knowledge, read_knowledge
-    from discovery.marginals import Marginals
-    from discovery.repairs import Change, repair
-    from discovery.table import DiscreteTable, InterventionalRows, read_csv
+    from discovery.estimation.estimation import EstimatedGraph, estimate
+    from discovery.estimation.knowledge import Knowledge, read_knowledge
+    from discovery.estimation.marginals import Marginals
+    from discovery.graphs.comparison import compare
+    from discovery.graphs.essential_graph import EssentialGraph
+    from discovery.repairs.repairs import Change, repair
+    from discovery.table.discrete_table import DiscreteTable, InterventionalRows, read_csv
 
 __all__ = [
     "Change",
@@ -41,23 +41,23 @@ __all__ = [
 ]
 
 _HOME = {
-    "Change": "repairs",
+    "Change": "repairs.repairs",
     "DiscoveryError": "errors",
-    "DiscreteTable": "table",
-    "EssentialGraph": "essential_graph",
-    "EstimatedGraph": "estimation",
+    "DiscreteTable": "table.discrete_table",
+    "EssentialGraph": "graphs.essential_graph",
+    "EstimatedGraph": "estimation.estimation",
     "EstimationError": "errors",
     "GraphError": "errors",
-    "InterventionalRows": "table",
-    "Knowledge": "knowledge",
+    "InterventionalRows": "table.discrete_table",
+    "Knowledge": "estimation.knowledge",
     "KnowledgeError": "errors",
-    "Marginals": "marginals",
+    "Marginals": "estimation.marginals",
     "TableError": "errors",
-    "compare": "comparison",
-    "estimate": "estimation",
-    "read_csv": "table",
-    "read_knowledge": "knowledge",
-    "repair": "repairs",
+    "compare": "graphs.comparison",
+    "estimate": "estimation.estimation",
+    "read_csv": "table.discrete_table",
+    "read_knowledge": "estimation.knowledge",
+    "repair": "repairs.repairs",
 }
 
 

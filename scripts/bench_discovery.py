@@ -23,7 +23,7 @@ from comparisons import Row, ratio_row
 from discovery_tables import network_table, tree_table
 
 from discovery import DiscreteTable, EssentialGraph, GraphError, estimate
-from discovery.causal_learn import MixedGraph
+from discovery.estimation.causal_learn import MixedGraph
 
 __all__ = ["rows"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from discovery import DiscreteTable
-from discovery.causal_learn import MixedGraph, read_matrix
+from discovery.estimation.causal_learn import MixedGraph, read_matrix
 
 __all__ = ["own_ges", "own_pc"]
 

@@ -28,7 +28,7 @@ from causal_learn_own import own_ges, own_pc
 from discovery_tables import TableAndTruth, network_table, random_dag_table, tree_table
 
 from discovery import DiscreteTable, EssentialGraph, EstimatedGraph, compare, estimate
-from discovery.causal_learn import MixedGraph
+from discovery.estimation.causal_learn import MixedGraph
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "PC rule 0": {"method": "pc", "uc_rule": 0},

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from cb_pgm.console import progress
-from cb_pgm.plots import save
+from cb_pgm.cli.console import progress
+from cb_pgm.plotting.regret import save
+from cb_pgm.plotting.results import draw_by_rows, regret_by_rows
 from cb_pgm.report import write_report
-from cb_pgm.report.figures import draw_by_rows, regret_by_rows
 from cb_pgm.study import Study, run_study
 
 STUDY = Path(__file__).with_suffix(".toml")

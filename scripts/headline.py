@@ -23,7 +23,7 @@ from headline_runs import LOOKING, POLICIES, UNINFORMED, count_pulls, play
 from headline_settings import settings
 from tqdm import tqdm
 
-from cb_pgm.plots import save
+from cb_pgm.plotting.regret import save
 
 #: n → trees on which pulls are counted; the most at the n of which the ratios are stated.
 TREES = {10: 20, 30: 20, 100: 60, 300: 10, 1000: 4}

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, NullFormatter
 
-from cb_pgm.plots import OKABE_ITO, STYLE, new_figure
+from cb_pgm.plotting.regret import OKABE_ITO, STYLE, new_figure
 
 __all__ = ["draw_headline"]
 

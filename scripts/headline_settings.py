@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from cb_pgm import CausalSystem, instances
-from cb_pgm.discrete_model import DiscreteModel, Reward
+from cb_pgm.model.discrete_model import DiscreteModel, Reward
 
 Maker = Callable[[np.random.Generator], CausalSystem]
 

@@ -21,8 +21,8 @@ from comparisons import seconds
 from matplotlib.figure import Figure
 
 from cb_pgm import CNUCB, UCB, CausalSystem, Policy, ScreeningUCB, instances, search, simulate
-from cb_pgm.console import progress
-from cb_pgm.plots import STYLE, line_style, log_scale, new_figure, save
+from cb_pgm.cli.console import progress
+from cb_pgm.plotting.regret import STYLE, line_style, log_scale, new_figure, save
 from discovery import DiscreteTable, EssentialGraph, estimate
 
 CONFIGURATION = Path(__file__).with_suffix(".toml")

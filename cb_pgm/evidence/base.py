@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.records import Records
-from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull
 from cb_pgm.search.query import Probe, Query
-from discovery.marginals import Marginals
+from discovery.estimation.marginals import Marginals
 
 __all__ = ["Contrast", "Evidence", "Requirements", "contrasts"]
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.base import Contrast, Evidence, Requirements, contrasts
-from cb_pgm.intervention import Intervention, Pull
+from cb_pgm.model.intervention import Intervention, Pull
 from cb_pgm.search.query import Probe, Query
-from cb_pgm.theory import batch_size
-from discovery.marginals import Marginals
+from cb_pgm.theory.bounds import batch_size
+from discovery.estimation.marginals import Marginals
 
 __all__ = ["FixedEvidence"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cb_pgm.intervention import Intervention, Observations
+from cb_pgm.model.intervention import Intervention, Observations
 
 __all__ = ["Record", "Records"]
 

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.base import Contrast, Evidence, Requirements, contrasts
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
-from cb_pgm.intervention import Intervention, Pull
+from cb_pgm.model.intervention import Intervention, Pull
 from cb_pgm.search.query import Probe, Query
-from discovery.marginals import Marginals
+from discovery.estimation.marginals import Marginals
 
 __all__ = ["SequentialEvidence"]
 

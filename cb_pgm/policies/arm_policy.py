@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull
 from cb_pgm.policies.arms import ArmTotals
 from cb_pgm.policies.base import Policy, single_variable_arms
 

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.evidence.records import Records
-from cb_pgm.intervention import Intervention
+from cb_pgm.model.intervention import Intervention
 
 __all__ = ["ArmTotals"]
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
-from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull
 
 if TYPE_CHECKING:
-    from cb_pgm.story import Story
+    from cb_pgm.search.story import Story
 
 __all__ = ["ArmEstimate", "Policy", "States", "joint_arms", "single_variable_arms"]
 

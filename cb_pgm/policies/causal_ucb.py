@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull
 from cb_pgm.policies.arms import ArmTotals
 from cb_pgm.policies.base import Policy, States, single_variable_arms
 from cb_pgm.policies.parents import checked_parents
 
 if TYPE_CHECKING:
-    from cb_pgm.system import CausalSystem
+    from cb_pgm.model.system import CausalSystem
 
 __all__ = ["CausalUCB", "parent_distributions"]
 
@@ -40,8 +40,8 @@ def parent_distributions(system: CausalSystem) -> dict[Intervention, NDArray[np.
     >>> {str(arm): shares.round(3).tolist() for arm, shares in parent_distributions(system).items()}
     {'do(X1 = 0)': [0.9, 0.1], 'do(X1 = 1)': [0.1, 0.9], 'do(X2 = 0)': [1.0, 0.0], 'do(X2 = 1)': [0.0, 1.0]}
     """
-    from cb_pgm.discrete_model import Reward
-    from cb_pgm.system import CausalSystem
+    from cb_pgm.model.discrete_model import Reward
+    from cb_pgm.model.system import CausalSystem
 
     shape = system.reward.means.shape
     arms = single_variable_arms(system.settable)

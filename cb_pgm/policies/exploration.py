@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from cb_pgm.evidence.records import Records
-from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull
 from cb_pgm.policies.arms import ArmTotals
 from cb_pgm.policies.base import Policy, single_variable_arms
 from cb_pgm.policies.parents import parent_arms

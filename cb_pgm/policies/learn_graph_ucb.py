@@ -15,7 +15,7 @@ import numpy as np
 
 from cb_pgm import search
 from cb_pgm.evidence.base import Evidence, Requirements
-from cb_pgm.intervention import Pull
+from cb_pgm.model.intervention import Pull
 from cb_pgm.policies.base import States
 from cb_pgm.policies.exploration import ExploreThenUCB
 from cb_pgm.policies.graph_settings import EVIDENCE, check_graph_settings
@@ -23,8 +23,8 @@ from cb_pgm.search.orientation import orient
 from cb_pgm.search.query import Probe, Query
 
 if TYPE_CHECKING:
-    from discovery.essential_graph import EssentialGraph
-    from discovery.marginals import Marginals
+    from discovery.estimation.marginals import Marginals
+    from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["LearnGraphThenUCB"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.intervention import Intervention
+from cb_pgm.model.intervention import Intervention
 from cb_pgm.policies.base import States, joint_arms, single_variable_arms
 
 __all__ = ["checked_parents", "parent_arms"]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from cb_pgm.errors import PolicyError
 
 if TYPE_CHECKING:
+    from cb_pgm.model.system import CausalSystem
     from cb_pgm.policies.base import Policy, States
-    from cb_pgm.system import CausalSystem
     from discovery import EssentialGraph, Marginals
 
 __all__ = ["POLICIES", "PolicyContext", "PolicyKind", "make_policy", "policy_kind"]
@@ -241,8 +241,8 @@ def _gaps(name: str, context: PolicyContext) -> tuple[float, float]:
 
 def _effect_gap_over_lines(truth: CausalSystem, graph: EssentialGraph) -> float:
     """Return ε over all the graph's lines that are true edges: what directing each of them has to see."""
-    from cb_pgm import gaps
-    from cb_pgm.exact import ExactInference
+    from cb_pgm.model import gaps
+    from cb_pgm.model.exact import ExactInference
 
     model, lines = truth.model, {frozenset(line) for line in graph.undirected}
     names = model.variables

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cb_pgm.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull
 from cb_pgm.policies.arm_policy import ArmPolicy
 
 __all__ = ["ThompsonSampling"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cb_pgm.intervention import Pull
+from cb_pgm.model.intervention import Pull
 from cb_pgm.policies.arm_policy import ArmPolicy
 
 __all__ = ["UCB"]

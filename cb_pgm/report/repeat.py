@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from cb_pgm.report.page import Block, Code, Facts, Paragraph, Section
+from cb_pgm.report.html.page import Block, Code, Facts, Paragraph, Section
 
 __all__ = ["repeat_section"]
 

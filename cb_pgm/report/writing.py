@@ -6,16 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cb_pgm.errors import CausalBanditError
+from cb_pgm.errors import ReportError
 
 if TYPE_CHECKING:
-    from cb_pgm.report.page import Page
+    from cb_pgm.report.html.page import Page
 
-__all__ = ["ReportError", "write_report"]
-
-
-class ReportError(CausalBanditError):
-    """A folder that holds nothing to report on, or a file in it that isn't what it must be."""
+__all__ = ["write_report"]
 
 
 def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
@@ -39,7 +35,7 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
     OSError
         If a file can't be read or written.
     """
-    from cb_pgm.report.page import render
+    from cb_pgm.report.html.page import render
 
     folder = Path(folder)
     target = folder / "report.html" if out is None else Path(out)
@@ -52,15 +48,15 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
 
 def _page(folder: Path) -> Page:
     if (folder / "result.json").exists():
-        from cb_pgm.report.run_page import run_page
+        from cb_pgm.report.run.page import run_page
 
         return run_page(folder)
     if (folder / "results.sqlite").exists():
-        from cb_pgm.report.study_page import study_page
+        from cb_pgm.report.study.page import study_page
 
         return study_page(folder)
     if (folder / "session.sqlite").exists():
-        from cb_pgm.report.session_page import session_page
+        from cb_pgm.report.session.page import session_page
 
         return session_page(folder)
     raise ReportError(

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import networkx as nx
 
 from cb_pgm.errors import SearchError
-from discovery.chordality import chordless_cycle, maximum_cardinality_order
+from discovery.graphs.chordality import chordless_cycle, maximum_cardinality_order
 
 __all__ = ["Clique", "CliqueTree", "clique_tree", "maximal_cliques", "rooted_clique_tree"]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cb_pgm.errors import SearchError
-from discovery.chain_graphs import downstream_first, ends_of
-from discovery.essential_graph import EssentialGraph
+from discovery.graphs.chain_graphs import downstream_first, ends_of
+from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["Priority", "components_in_order"]
 

@@ -11,7 +11,7 @@ from cb_pgm.search.component_order import Priority, components_in_order
 from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
 from cb_pgm.search.query import Search
 from cb_pgm.search.tree_search import find_key_node, find_subtree
-from discovery.essential_graph import EssentialGraph
+from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["forest", "is_forest", "is_tree"]
 

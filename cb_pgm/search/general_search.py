@@ -24,7 +24,7 @@ from cb_pgm.search.forest_search import is_tree
 from cb_pgm.search.inquiry import Inquiry
 from cb_pgm.search.query import Probe, Query, Search
 from cb_pgm.search.tree_search import find_key_node, find_subtree
-from discovery.essential_graph import EssentialGraph
+from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["general"]
 

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import replace
 
 from cb_pgm.search.query import Probe, Query, SearchResult, Step
-from discovery.essential_graph import EssentialGraph
+from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["NOTHING_MOVED", "Inquiry"]
 

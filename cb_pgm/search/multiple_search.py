@@ -18,7 +18,7 @@ from cb_pgm.search.component_order import Priority, components_in_order
 from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
 from cb_pgm.search.query import Search, SearchResult
 from cb_pgm.search.sound_search import checked_settable, narrow_down
-from discovery.essential_graph import EssentialGraph
+from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["multiple"]
 

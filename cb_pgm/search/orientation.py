@@ -19,8 +19,8 @@ from cb_pgm.search.central_node import central_node
 from cb_pgm.search.cliques import rooted_clique_tree
 from cb_pgm.search.inquiry import Inquiry
 from cb_pgm.search.query import Probe, Query
-from discovery.chain_graphs import Ends, chain_components
-from discovery.essential_graph import EssentialGraph
+from discovery.graphs.chain_graphs import Ends, chain_components
+from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["orient"]
 

@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 
 from cb_pgm.search.cliques import CliqueTree, rooted_clique_tree
 from cb_pgm.search.inquiry import Inquiry
-from discovery.meek import PartiallyDirectedGraph
+from discovery.graphs.meek import PartiallyDirectedGraph
 
 __all__ = ["Questions"]
 

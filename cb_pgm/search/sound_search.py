@@ -20,7 +20,7 @@ from cb_pgm.search.component_order import Priority, components_in_order
 from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
 from cb_pgm.search.query import Probe, Query, Search, SearchResult
 from cb_pgm.search.questions import Questions
-from discovery.essential_graph import EssentialGraph
+from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["checked_settable", "narrow_down", "sound"]
 

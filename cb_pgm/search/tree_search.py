@@ -18,7 +18,7 @@ from cb_pgm.errors import SearchError
 from cb_pgm.search.central_node import central_node
 from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
 from cb_pgm.search.query import Probe, Query, Search
-from discovery.essential_graph import EssentialGraph
+from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["find_key_node", "find_subtree", "tree"]
 

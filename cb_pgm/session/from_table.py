@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm import inputs
-from cb_pgm.budget import budget_warnings
 from cb_pgm.errors import SessionError
-from cb_pgm.intervention import Intervention
+from cb_pgm.model.fitting import choose_reward_parents, is_binary, rehearse
+from cb_pgm.model.intervention import Intervention
+from cb_pgm.pipeline import inputs
+from cb_pgm.pipeline.budget import budget_warnings
+from cb_pgm.pipeline.task import Entry
 from cb_pgm.policies.registry import policy_kind
-from cb_pgm.rehearsal import choose_reward_parents, is_binary, rehearse
-from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
-from cb_pgm.session.starting import Beginning
-from cb_pgm.task import Entry
+from cb_pgm.session.setup import Beginning
+from cb_pgm.session.storage.events import Earlier, Rows
 from discovery import DiscreteTable, read_csv
-from discovery.table_columns import TextColumn
-from discovery.table_roles import find_reward
-from discovery.table_text import read_text
+from discovery.table.columns import TextColumn
+from discovery.table.csv_reader import read_text
+from discovery.table.roles import find_reward
 
 if TYPE_CHECKING:
-    from cb_pgm.session.starting import Setup
+    from cb_pgm.session.setup import Setup
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
 

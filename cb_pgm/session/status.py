@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cb_pgm.intervention import Intervention
+from cb_pgm.model.intervention import Intervention
 from cb_pgm.policies.base import ArmEstimate
 from cb_pgm.session.settings import SessionSettings
-from cb_pgm.session.trial import OpenPull, Trial
+from cb_pgm.session.state import OpenPull, Trial
 
 __all__ = ["Status", "counted", "pull_text", "setting_text", "status_of"]
 

@@ -14,12 +14,13 @@ from typing import Any, Literal
 import numpy as np
 
 from cb_pgm import instances
-from cb_pgm.intervention import Observations
+from cb_pgm.errors import StudyError
+from cb_pgm.model.intervention import Observations
+from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
 from cb_pgm.simulation import simulate
-from cb_pgm.study.config import Cell, StudyError, is_told
-from cb_pgm.system import CausalSystem
+from cb_pgm.study.config import Cell, is_told
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 
 __all__ = ["CellResult", "play_cell"]

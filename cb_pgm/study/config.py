@@ -42,10 +42,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from cb_pgm.errors import CausalBanditError
+from cb_pgm.errors import StudyError
 from cb_pgm.policies.registry import POLICIES
 
-__all__ = ["Cell", "Part", "Study", "StudyError"]
+__all__ = ["Cell", "Part", "Study"]
 
 _INSTANCES = ("tree", "forest", "chordal", "random_dag", "lower_bound_effect_gap", "lower_bound_reward_gap")
 _COPYING = ("n", "n_states", "copy_probability", "noise", "reward_gap", "effect_gap", "n_parents")
@@ -60,10 +60,6 @@ _INSTANCE_KEYS: Mapping[str, tuple[str, ...]] = {
 _STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
 _GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
 _METHODS = ("ges", "pc", "chow-liu")
-
-
-class StudyError(CausalBanditError):
-    """A study's configuration, or the folder that it should go to, isn't what it must be."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from cb_pgm.errors import StudyError
 from cb_pgm.study.cells import CellResult, play_cell
-from cb_pgm.study.config import Cell, Study, StudyError
+from cb_pgm.study.config import Cell, Study
 from cb_pgm.study.store import StudyStore
 
 __all__ = ["run_study"]
@@ -102,7 +103,7 @@ def _opened(study: Study, out: Path, *, resume: bool, force: bool) -> StudyStore
 
 
 def _about(study: Study) -> dict[str, Any]:
-    from cb_pgm.run_files import versions
+    from cb_pgm.provenance import versions
 
     networks = {part.get("network") for part in study.systems} - {None}
     return {

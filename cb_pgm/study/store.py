@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cb_pgm.errors import StudyError
 from cb_pgm.study.cells import CellResult
-from cb_pgm.study.config import StudyError
 
 if TYPE_CHECKING:
     import pandas as pd

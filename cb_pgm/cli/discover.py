@@ -1,0 +1,95 @@
+"""`cb-pgm discover`: the essential graph of a CSV."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cb_pgm.cli.options import add_output, add_table, estimate_settings, table_settings
+
+if TYPE_CHECKING:
+    from cb_pgm.pipeline.inputs import UsedGraph
+    from discovery import DiscreteTable
+
+__all__ = ["add_arguments", "execute"]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of `discover`."""
+    add_table(parser, reward_required=False)
+    add_output(
+        parser, out="a file ending in .json for the graph alone, or a folder for graph.json and its picture"
+    )
+
+
+def execute(options: Namespace) -> None:
+    """Estimate, write and print the graph."""
+    from cb_pgm.cli.console import note, waiting
+    from cb_pgm.files import check_folder, json_text, print_text, write_text
+    from cb_pgm.pipeline.inputs import estimated_graph
+    from discovery import read_csv
+
+    file = _output_file(options)
+    if file is None:
+        check_folder(options.out, force=options.force)
+    with waiting("Reading the table and estimating its graph"):
+        table = read_csv(options.csv, options.reward, **table_settings(options))
+        used = estimated_graph(table, **estimate_settings(options))
+    for warning in (*table.warnings, *used.warnings):
+        note(f"warning: {warning}")
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(file, used.graph.to_json())
+    elif options.out is not None:
+        _write_folder(used, options.out)
+    print_text(json_text(_content(table, used, options)) if options.json else _text(table, used, options))
+
+
+def _output_file(options: Namespace) -> Path | None:
+    """Return the file that --out names, if it names one rather than a folder."""
+    from cb_pgm.errors import CausalBanditError
+
+    path: Path | None = options.out
+    if path is None or path.suffix != ".json" or path.is_dir():
+        return None
+    if path.exists() and not options.force:
+        raise CausalBanditError(
+            f"Expected a new file for --out but found {path}: add --force to write over it"
+        )
+    return path
+
+
+def _write_folder(used: UsedGraph, folder: Path) -> None:
+    from cb_pgm.files import write_text
+    from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
+    from cb_pgm.plotting.regret import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "graph.json", used.graph.to_json())
+    save(draw_graphs(edge_verdicts(used.graph), used.graph), folder / "graph")
+
+
+def _content(table: DiscreteTable, used: UsedGraph, options: Namespace) -> dict[str, Any]:
+    import json
+
+    content: dict[str, Any] = json.loads(used.graph.to_json())
+    return content | {
+        "method": used.method,
+        "repairs": list(used.repairs),
+        "seconds": round(used.seconds, 3),
+        "data": {"rows": table.n_rows, "variables": list(table.variables), "reward": options.reward},
+        "warnings": [*table.warnings, *used.warnings],
+    }
+
+
+def _text(table: DiscreteTable, used: UsedGraph, options: Namespace) -> str:
+    graph = used.graph
+    lines = [
+        f"{options.csv}: {table.n_rows:,} rows, {len(table.variables)} variables; {used.method} found "
+        f"{len(graph.directed)} arrows and {len(graph.undirected)} undirected edges in {used.seconds:.1f} s",
+        *(f"repaired: {repair}" for repair in used.repairs),
+        *(f"{tail} -> {head}" for tail, head in graph.directed),
+        *(f"{one} -- {other}" for one, other in graph.undirected),
+    ]
+    return "\n".join(lines)

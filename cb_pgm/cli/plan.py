@@ -1,0 +1,139 @@
+"""`cb-pgm plan`: what each policy will cost, before the first real pull."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cb_pgm.cli.options import count, positive, probability, seed
+from cb_pgm.cli.usage import UsageError
+from cb_pgm.policies.registry import POLICIES
+
+if TYPE_CHECKING:
+    from cb_pgm.instances.families import Shape
+    from cb_pgm.model.system import CausalSystem
+    from cb_pgm.planning import Forecast, Plan
+
+__all__ = ["add_arguments", "execute"]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of `plan`."""
+    group = parser.add_argument_group("the problem: one of --data, --model, --n")
+    group.add_argument("--data", type=Path, metavar="CSV", help="fit a model to this table")
+    group.add_argument("--model", type=Path, metavar="BIF", help="take this network")
+    group.add_argument("--reward", metavar="COL[=STATE]", help="with --data or --model")
+    group.add_argument("--n", type=count, metavar="N", help="a random tree of N variables")
+    group.add_argument("--n-states", type=count, default=3, metavar="K", help="of K states each (default: 3)")
+    group.add_argument(
+        "--degree", type=count, metavar="D", help="a chain (2) or a binary tree (3); default: recursive"
+    )
+    group.add_argument("--reward-gap", type=positive, metavar="GAP", help="Δ of the random tree")
+    group.add_argument("--effect-gap", type=positive, metavar="GAP", help="ε of the random tree")
+    group.add_argument(
+        "--noise", type=positive, default=1.0, metavar="S", help="σ of the random tree's reward (default: 1)"
+    )
+    group = parser.add_argument_group("the bandit")
+    group.add_argument(
+        "--policy", nargs="+", choices=list(POLICIES), metavar="NAME", help="beside ucb (default: a few)"
+    )
+    group.add_argument("--horizon", type=count, default=100_000, metavar="T", help="rounds (default: 100000)")
+    group.add_argument("--failure-prob", type=probability, default=0.05, metavar="P", help="(default: .05)")
+    group.add_argument("--runs", type=count, default=5, metavar="N", help="simulated runs (default: 5)")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="(default: 0)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
+def execute(options: Namespace) -> None:
+    """Make the plan and print it."""
+    sources = [name for name in ("data", "model", "n") if getattr(options, name) is not None]
+    if len(sources) != 1:
+        raise UsageError("give one of --data, --model and --n")
+    if (options.n is None) == (options.reward is None):
+        raise UsageError("--reward goes with --data and --model, and only with them")
+
+    from cb_pgm.cli.console import progress, waiting
+    from cb_pgm.files import json_text, print_text
+    from cb_pgm.planning import DEFAULT_POLICIES, make_plan
+
+    with waiting("Setting up the problem"):
+        system = _system(options)
+    policies = options.policy or DEFAULT_POLICIES
+    total = options.horizon * options.runs * len({"ucb", *policies})
+    with progress(total, "Simulating") as step:
+        plan = make_plan(
+            system,
+            horizon=options.horizon,
+            policies=policies,
+            failure_prob=options.failure_prob,
+            runs=options.runs,
+            seed=options.seed,
+            progress=step,
+        )
+    print_text(json_text(plan.to_dict()) if options.json else _text(plan))
+
+
+def _system(options: Namespace) -> CausalSystem:
+    from cb_pgm import instances
+    from cb_pgm.model.fitting import rehearse
+    from cb_pgm.pipeline.inputs import estimated_graph, read_truth
+
+    if options.model is not None:
+        return read_truth(options.model, options.reward)
+    if options.data is not None:
+        from discovery import read_csv
+
+        table = read_csv(options.data, options.reward)
+        return rehearse(table, estimated_graph(table, "ges").graph).system
+    shapes: dict[int | None, Shape] = {None: "recursive", 2: "chain", 3: "binary"}
+    if options.degree not in shapes:
+        raise UsageError("--degree is 2 (a chain) or 3 (a binary tree); without it, a random recursive tree")
+    return instances.tree(
+        options.n,
+        options.n_states,
+        shape=shapes[options.degree],
+        reward_gap=options.reward_gap,
+        effect_gap=options.effect_gap,
+        noise=options.noise,
+        seed=options.seed,
+    )
+
+
+def _text(plan: Plan) -> str:
+    lines = [
+        f"Problem  {plan.n} variables of up to {plan.n_states} states, noise scale {plan.noise_scale:.4g}, "
+        f"failure probability {plan.failure_prob:g}, {plan.horizon:,} rounds",
+        "",
+        "The fixed budget of the theorems",
+    ]
+    for title, budget in (("gaps as printed", plan.printed), ("effective gaps", plan.effective)):
+        gaps = f"reward {budget.reward_gap:.4f}, effect {budget.effect_gap:.4f}"
+        if budget.batch is None:
+            lines.append(f"  {title:<16} {gaps}: no number of pulls is enough")
+        else:
+            lines.append(
+                f"  {title:<16} {gaps}: {budget.batch:,} pulls an arm, at most {budget.exploration:,} to "
+                f"name the cause, regret at most {budget.regret:,.0f}"
+            )
+    lines += ["", f"Simulated, {plan.runs} runs"]
+    head = ["policy", "names", "right", "pulls to name", "regret", "beats ucb from"]
+    rows = [head, *(_row(forecast) for forecast in plan.forecasts)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines += [
+        "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in rows
+    ]
+    return "\n".join([*lines, "", *(f"* {line}" for line in plan.advice)])
+
+
+def _row(forecast: Forecast) -> list[str]:
+    beats = forecast.beats_ucb_from
+    return [
+        forecast.policy,
+        "-" if forecast.fits is None else f"{forecast.named:.0%}",
+        "-" if forecast.fits is None else f"{forecast.right:.0%}",
+        "-" if forecast.pulls_to_name is None else f"{forecast.pulls_to_name:,}",
+        f"{forecast.regret:,.1f}",
+        "-" if forecast.policy == "ucb" else "not in time" if beats is None else f"round {beats:,}",
+    ]

@@ -1,0 +1,117 @@
+"""The program `cb-pgm`: one subcommand a module of `cb_pgm.cli.usage`, loaded only when it is the one called.
+
+Results go to stdout, everything else to stderr. Exit status: 0 done; 1 bad data, a bad path or a domain
+error, told in one line; 2 wrong usage; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import warnings
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from cb_pgm.cli.usage import COMMANDS, UsageError
+from cb_pgm.errors import CausalBanditError
+from discovery.errors import DiscoveryError
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program on `argv` (the process's own arguments by default) and return its exit status.
+
+    Raises
+    ------
+    SystemExit
+        After --help and --version (0) and on wrong usage (2), as argparse does.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    _prepare_output(debug)
+    try:
+        parser, commands = _parsers(arguments)
+        options = parser.parse_args(arguments)
+        try:
+            _module(options.command).execute(options)
+        except UsageError as error:
+            commands[options.command].error(str(error))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _stopped("interrupted", 130, debug)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        _drop_stdout()
+        return 0
+    except OSError as error:
+        _drop_stdout()
+        return _stopped(f"error: {_os_message(error)}", 1, debug)
+    except (CausalBanditError, DiscoveryError, MemoryError) as error:
+        return _stopped(f"error: {' '.join(str(error).split()) or type(error).__name__}", 1, debug)
+    return 0
+
+
+def _parsers(arguments: Sequence[str]) -> tuple[ArgumentParser, dict[str, ArgumentParser]]:
+    """Build the parser; only a subcommand that `arguments` name gets its options, so that --help is quick."""
+    parser = ArgumentParser(
+        prog="cb-pgm",
+        description="Causal bandits with an unknown graph: from a table to the intervention worth doing.",
+        epilog="Each subcommand explains itself: cb-pgm run --help",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    commands = {}
+    for name, summary in COMMANDS.items():
+        commands[name] = subparsers.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        if name in arguments:
+            _module(name).add_arguments(commands[name])
+    return parser, commands
+
+
+def _module(command: str) -> Any:
+    return import_module(f"cb_pgm.cli.{command}")
+
+
+class _Version(Action):
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        from cb_pgm.provenance import VERSION
+
+        sys.stdout.write(f"cb-pgm {VERSION}\n")
+        parser.exit()
+
+
+def _prepare_output(debug: bool) -> None:
+    """Escape what stdout's encoding can't show, and keep library warnings from the user."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    if not debug:
+        warnings.simplefilter("ignore")
+
+
+def _stopped(line: str, status: int, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exc()
+    sys.stderr.write(f"{line}\n")
+    return status
+
+
+def _os_message(error: OSError) -> str:
+    path = f" {os.fspath(error.filename)!r}" if isinstance(error.filename, str | os.PathLike) else ""
+    return f"Expected a usable file or folder but found{path} {error.strerror or error}: check the path"
+
+
+def _drop_stdout() -> None:
+    """Send what is left in stdout's buffer nowhere, so that the interpreter doesn't fail on it at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

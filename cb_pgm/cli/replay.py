@@ -1,0 +1,55 @@
+"""`cb-pgm replay`: a policy on logged interventions."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from cb_pgm.cli.bandit_options import add_bandit, setup_settings
+from cb_pgm.cli.options import add_table, count, real
+
+__all__ = ["add_arguments", "execute"]
+
+_NO_LIMIT = 2**62
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of `replay`."""
+    add_table(parser, reward_required=True)
+    add_bandit(parser, horizon=_NO_LIMIT)
+    group = parser.add_argument_group("the replay")
+    group.add_argument(
+        "--fewest-rows", type=count, default=20, metavar="N", help="leave out arms with fewer (default: 20)"
+    )
+    group.add_argument(
+        "--batch", type=count, default=1, metavar="N", help="rows a pull, at least (default: 1)"
+    )
+    group.add_argument("--runs", type=count, default=1, metavar="N", help="replays, each in another order")
+    group.add_argument(
+        "--hold-out",
+        type=real,
+        default=0.0,
+        metavar="SHARE",
+        help="of the observations, to be drawn when the policy asks to set nothing (default: 0)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
+def execute(options: Namespace) -> None:
+    """Replay the log and print what came of it."""
+    from cb_pgm.cli.console import note, waiting
+    from cb_pgm.files import json_text, print_text
+    from cb_pgm.session.replay import replay_log
+    from cb_pgm.session.setup import Setup
+
+    with waiting("Replaying"):
+        report = replay_log(
+            Setup(data=options.csv, **setup_settings(options)),
+            runs=options.runs,
+            fewest=options.fewest_rows,
+            batch=options.batch,
+            hold_out=options.hold_out,
+        )
+    for warning in report.notes:
+        note(f"warning: {warning}")
+    print_text(json_text(report.to_dict()) if options.json else report.to_text())

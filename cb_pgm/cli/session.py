@@ -1,0 +1,246 @@
+"""`cb-pgm session`: a policy against the real world, one verb at a time."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cb_pgm.cli.bandit_options import add_bandit, setup_settings
+from cb_pgm.cli.options import add_table_settings, count
+from cb_pgm.cli.usage import UsageError
+
+if TYPE_CHECKING:
+    from cb_pgm.session.state import OpenPull
+    from cb_pgm.session.status import Status
+
+__all__ = ["add_arguments", "execute"]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the verbs and their options."""
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
+
+    def verb(name: str, summary: str) -> ArgumentParser:
+        added = verbs.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        added.add_argument("folder", type=Path, metavar="DIR", help="the session's folder")
+        added.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+        added.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        return added
+
+    start = verb("start", "start a session in a new folder")
+    start.add_argument("--data", type=Path, metavar="CSV", help="observations, the reward among the columns")
+    start.add_argument(
+        "--states", type=Path, metavar="TOML", help="without observations: every variable's states"
+    )
+    add_table_settings(start, reward_required=False)
+    add_bandit(start)
+    start.add_argument(
+        "--unit", default="rows", metavar="WORD", help="what a row is: patients (default: rows)"
+    )
+    start.add_argument(
+        "--stop",
+        choices=("horizon", "best-arm"),
+        default="horizon",
+        help="best-arm: end as soon as the best arm is certain",
+    )
+
+    ask = verb("ask", "say what to do next; the same until it is told")
+    ask.add_argument(
+        "--batch", type=count, default=1, metavar="N", help="at least N rows a pull (default: 1)"
+    )
+    ask.add_argument(
+        "--pending", type=count, default=1, metavar="K", help="K pulls open at once (default: 1)"
+    )
+
+    tell = verb("tell", "take in the rows measured: all variables and the reward")
+    tell.add_argument("rows", type=Path, metavar="CSV", help="a header, then a row for each")
+    _add_pull(tell)
+    tell.add_argument("--close", action="store_true", help="no more rows of this pull will come")
+    tell.add_argument(
+        "--allow-noncompliance",
+        action="store_true",
+        help="take rows in which something else was done than asked, where the policy can use them",
+    )
+    tell.add_argument(
+        "--again", action="store_true", help="the same file was told before: these are other rows"
+    )
+
+    withdraw = verb("withdraw", "close a pull that couldn't be done")
+    _add_pull(withdraw)
+    withdraw.add_argument("--reason", default="", metavar="TEXT", help="for the record")
+    withdraw.add_argument(
+        "--exclude", action="store_true", help="it can't be done at all: never ask for it again"
+    )
+
+    verb("status", "say what is ruled out, what is left and which arm is best")
+    export = verb("export", "write all rows told as CSV")
+    export.add_argument("--out", type=Path, required=True, metavar="CSV", help="the file to write")
+    export.add_argument("--force", action="store_true", help="write over it")
+
+
+def execute(options: Namespace) -> None:
+    """Do one verb."""
+    verbs = {
+        "start": _start,
+        "ask": _ask,
+        "tell": _tell,
+        "withdraw": _withdraw,
+        "status": _status,
+        "export": _export,
+    }
+    verbs[options.verb](options)
+
+
+def _start(options: Namespace) -> None:
+    if (options.data is None) == (options.states is None):
+        raise UsageError("give one of --data and --states")
+    from cb_pgm.cli.console import note, waiting
+    from cb_pgm.session.session import Session
+    from cb_pgm.session.setup import Setup
+    from cb_pgm.session.status import counted
+
+    Session.check_new(options.folder)
+    setup = Setup(
+        data=options.data,
+        states=options.states,
+        unit=options.unit,
+        stop=options.stop,
+        **setup_settings(options),
+    )
+    with waiting("Reading the table and estimating its graph"):
+        beginning = setup.prepare()
+    for warning in beginning.notes:
+        note(f"warning: {warning}")
+    with Session.begin(options.folder, beginning) as session:
+        status = session.status()
+    settings = beginning.settings
+    text = [
+        f"Session started in {options.folder}: {settings.policy}, to "
+        f"{'lower' if settings.minimize else 'raise'} {settings.reward} in "
+        f"{counted(settings.horizon, settings.unit)}",
+        f"Can set   {', '.join(settings.settable)}",
+        *(
+            [f"Known     {status.earlier:,} rows of {options.data} teach the policy"]
+            if status.earlier
+            else []
+        ),
+        f"Next      cb-pgm session ask {options.folder}",
+    ]
+    content = {
+        "folder": str(options.folder),
+        "policy": settings.policy,
+        "horizon": settings.horizon,
+        "reward": str(settings.reward),
+        "settable": {name: list(states) for name, states in settings.settable.items()},
+        "noise_scale": settings.noise_scale,
+        "reward_gap": settings.reward_gap,
+        "effect_gap": settings.effect_gap,
+        "max_parents": settings.max_parents,
+        "seed": settings.seed,
+        "earlier": status.earlier,
+        "warnings": list(beginning.notes),
+    }
+    _print(options, content, "\n".join(text))
+
+
+def _ask(options: Namespace) -> None:
+    from cb_pgm.session.session import Session
+    from cb_pgm.session.status import pull_dict
+
+    with Session.open(options.folder) as session:
+        pulls = session.ask(batch=options.batch, pending=options.pending)
+        status = session.status()
+    content = {"pulls": [pull_dict(pull) for pull in pulls], "over": status.over}
+    _print(options, content, _ask_text(options, pulls, status))
+
+
+def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -> str:
+    from cb_pgm.session.status import pull_text
+
+    if not pulls:
+        return f"Nothing to do: {status.over}\nSee       cb-pgm session status {options.folder}"
+    lines = []
+    for pull in pulls:
+        lines.append(pull_text(pull, status.unit) + (f"  (pull {pull.number})" if len(pulls) > 1 else ""))
+        if pull.why:
+            lines.append(f"  why: {pull.why}")
+    if len(pulls) < options.pending:
+        asked = status.told + sum(pull.left for pull in pulls) >= status.horizon
+        reason = "the horizon has no more" if asked else "what comes next depends on what comes of it"
+        lines.append(f"No more than {len(pulls)} at once: {reason}")
+    number = f" --pull {pulls[0].number}" if len(pulls) > 1 else ""
+    return "\n".join([*lines, f"Then: cb-pgm session tell {options.folder} ROWS.csv{number}"])
+
+
+def _tell(options: Namespace) -> None:
+    from cb_pgm.session.session import Session
+
+    with Session.open(options.folder) as session:
+        receipt = session.tell(
+            options.rows,
+            options.pull,
+            close=options.close,
+            allow_noncompliance=options.allow_noncompliance,
+            again=options.again,
+        )
+        status = session.status()
+    text = [f"Recorded {receipt.rows:,} rows of pull {receipt.pull}"]
+    if receipt.left:
+        text[0] += f"; {receipt.left:,} are still to come"
+    if receipt.noncompliant:
+        text.append(
+            f"In {receipt.noncompliant:,} of them something else was done than asked: they count for ruling "
+            f"out variables, not for the arm, whose mean speaks of those who complied"
+        )
+    text.append(f"{status.told:,} of {status.horizon:,} {status.unit} told{_over(status)}")
+    content = {
+        "pull": receipt.pull,
+        "rows": receipt.rows,
+        "noncompliant": receipt.noncompliant,
+        "left": receipt.left,
+        "told": status.told,
+        "over": status.over,
+    }
+    _print(options, content, "\n".join(text))
+
+
+def _over(status: Status) -> str:
+    return "" if status.over is None else f"; the session is over: {status.over}"
+
+
+def _withdraw(options: Namespace) -> None:
+    from cb_pgm.session.session import Session
+
+    with Session.open(options.folder) as session:
+        pull = session.withdraw(options.pull, reason=options.reason, exclude=options.exclude)
+    text = f"Withdrew pull {pull.number}, {pull.left:,} rows of it not done"
+    if options.exclude:
+        text += f"; {pull.intervention} is not asked for again"
+    _print(options, {"pull": pull.number, "left": pull.left, "excluded": options.exclude}, text)
+
+
+def _status(options: Namespace) -> None:
+    from cb_pgm.session.session import Session
+
+    with Session.open(options.folder) as session:
+        status = session.status()
+    _print(options, status.to_dict(), status.to_text())
+
+
+def _export(options: Namespace) -> None:
+    from cb_pgm.session.session import Session
+
+    with Session.open(options.folder) as session:
+        rows = session.export(options.out, force=options.force)
+    _print(options, {"rows": rows, "out": str(options.out)}, f"Wrote {rows:,} rows to {options.out}")
+
+
+def _add_pull(parser: ArgumentParser) -> None:
+    parser.add_argument("--pull", type=count, metavar="NUMBER", help="which pull, if several are open")
+
+
+def _print(options: Namespace, content: dict[str, Any], text: str) -> None:
+    from cb_pgm.files import json_text, print_text
+
+    print_text(json_text(content) if options.json else text)

@@ -1,0 +1,70 @@
+"""`cb-pgm study`: play a study from its TOML file, or go on with one."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from cb_pgm.cli.options import count
+from cb_pgm.cli.usage import UsageError
+
+__all__ = ["add_arguments", "execute"]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of `study`."""
+    parser.add_argument(
+        "file", type=Path, metavar="FILE.toml", help="systems, graphs, policies, horizons, runs"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder for results.sqlite, results.csv, curves.csv",
+    )
+    parser.add_argument("--jobs", type=count, default=1, metavar="N", help="processes (default: 1)")
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="a Dask scheduler, tcp://HOST:PORT, or local for two workers of its own",
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with the unfinished study in DIR")
+    parser.add_argument("--force", action="store_true", help="start over, whatever DIR holds")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
+def execute(options: Namespace) -> None:
+    """Play the cells that are left and say how it went; failed cells make the exit status 1."""
+    if options.resume and options.force:
+        raise UsageError("--resume goes on and --force starts over: give one of them")
+    if options.dask is not None and options.jobs != 1:
+        raise UsageError("--jobs and --dask both say where cells are played: give one of them")
+
+    from cb_pgm.cli.console import progress
+    from cb_pgm.errors import CausalBanditError
+    from cb_pgm.files import json_text, print_text
+    from cb_pgm.study import Study, run_study
+
+    study = Study.from_toml(options.file)
+    total = sum(1 for _ in study.cells())
+    with progress(total, "Playing", unit="cell") as step:
+        counts = run_study(
+            study,
+            options.out,
+            jobs=options.jobs,
+            dask=options.dask,
+            resume=options.resume,
+            force=options.force,
+            progress=step,
+        )
+    if options.json:
+        print_text(json_text({"title": study.title, "out": str(options.out), **counts}))
+    else:
+        print_text(f"{counts['done']:,} of {counts['cells']:,} cells done: {options.out / 'results.csv'}")
+    if counts["failed"]:
+        raise CausalBanditError(
+            f"Expected every cell to succeed but {counts['failed']} of {counts['cells']} failed: see the "
+            f"error column of {options.out / 'results.csv'}, mend it and --resume"
+        )

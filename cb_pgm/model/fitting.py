@@ -1,0 +1,250 @@
+"""A model fitted to a table, to try policies on before the real thing: a *rehearsal*, never the truth.
+
+The variables' graph is one DAG of the estimated class, its tables are smoothed so that every row is positive,
+and the reward is a sink whose parents are chosen by score. What holds in the rehearsal holds in the world
+only as far as the model does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm.errors import CausalBanditError
+from cb_pgm.model.discrete_model import DiscreteModel, Reward
+from cb_pgm.model.system import CausalSystem
+from discovery.estimation.contingency import Contingency
+from discovery.estimation.counted_scores import BDeu
+
+if TYPE_CHECKING:
+    from cb_pgm.policies.base import States
+    from discovery import DiscreteTable, EssentialGraph
+
+__all__ = [
+    "Rehearsal",
+    "choose_reward_parents",
+    "fit_model",
+    "fit_reward",
+    "is_binary",
+    "rehearse",
+    "rewards_of",
+]
+
+_LARGEST_TABLE = 2_000_000  # entries; a table this size from a file that a person wrote is a mistake
+_PAIRED = 40  # the variables best on their own are also tried two by two
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """A system fitted to a table, and what a person must know about it."""
+
+    system: CausalSystem
+    warnings: tuple[str, ...]
+
+
+def rehearse(
+    table: DiscreteTable,
+    graph: EssentialGraph,
+    *,
+    equivalent_sample_size: float = 10.0,
+    settable: States | None = None,
+) -> Rehearsal:
+    """Fit a causal system to a table with rewards.
+
+    Parameters
+    ----------
+    table
+        Observations with rewards; rewards of 0 and 1 only are taken as Bernoulli, others as Gaussian.
+    graph
+        The essential graph over the table's variables.
+    equivalent_sample_size
+        How many rows the smoothing of every table is worth.
+    settable
+        As in `CausalSystem`.
+
+    Raises
+    ------
+    CausalBanditError
+        If the table has no rewards, or they are all the same, or a variable has too many parents for a table.
+    """
+    warnings = []
+    parents = choose_reward_parents(table)
+    if not parents:
+        parents = choose_reward_parents(table, at_least_one=True)
+        warnings.append(
+            f"no variable tells anything about the reward, by score; the rehearsal takes the best one, "
+            f"{parents[0]!r}, and its outcome means little"
+        )
+    if len(parents) > 1:
+        warnings.append(
+            f"the fitted reward has {len(parents)} causes ({', '.join(parents)}): CN-UCB's assumption of "
+            f"a single one fails"
+        )
+    system = CausalSystem.from_model(
+        fit_model(table, graph, equivalent_sample_size),
+        fit_reward(table, parents, equivalent_sample_size),
+        settable=settable,
+    )
+    return Rehearsal(system, tuple(warnings))
+
+
+def fit_model(
+    table: DiscreteTable, graph: EssentialGraph, equivalent_sample_size: float = 10.0
+) -> DiscreteModel:
+    """Fit P(variable | parents) on one DAG of the class, smoothed: (N_xp + α/Kq) / (N_p + α/q).
+
+    K is the number of the variable's states, q that of its parents' joint states, α the equivalent sample
+    size.
+
+    Raises
+    ------
+    CausalBanditError
+        If a variable's table would have more than 2,000,000 entries.
+    """
+    dag = graph.consistent_extension()
+    number = {variable: column for column, variable in enumerate(table.variables)}
+    cards = [len(states) for states in table.states.values()]
+    parents, tables = [], []
+    for variable, column in number.items():
+        own = tuple(sorted(number[parent] for parent in dag.predecessors(variable)))
+        shape = (*(cards[parent] for parent in own), cards[column])
+        if math.prod(shape) > _LARGEST_TABLE:
+            raise CausalBanditError(
+                f"Expected a graph whose tables can be fitted but found {len(own)} parents of {variable!r}, "
+                f"{math.prod(shape[:-1]):,} joint states: take edges away from it"
+            )
+        counts = _joint_counts(table.codes, (*own, column), shape)
+        smoothed = counts + equivalent_sample_size / math.prod(shape)
+        parents.append(own)
+        tables.append(smoothed / smoothed.sum(axis=-1, keepdims=True))
+    return DiscreteModel(dict(table.states), tuple(parents), tuple(tables))
+
+
+def choose_reward_parents(table: DiscreteTable, *, at_least_one: bool = False) -> tuple[str, ...]:
+    """Return the variables that explain the rewards best, in variable order.
+
+    Rewards of 0 and 1 are scored by BDeu with a prior on the number of parents, others by a Gaussian BIC. The
+    best set of at most two (pairs among the 40 best single ones, so a pair that tells something only together
+    is found) is then changed by one variable at a time while that betters the score. With `at_least_one` the
+    best single variable is returned.
+    """
+    score = _score(table)
+    columns = range(len(table.variables))
+    singles = sorted(columns, key=lambda column: -score((column,)))
+    if at_least_one:
+        return (table.variables[singles[0]],)
+    small = [(), *((column,) for column in singles), *combinations(sorted(singles[:_PAIRED]), 2)]
+    chosen = max(small, key=score)
+    while True:
+        changed = [tuple(sorted({*chosen} ^ {column})) for column in columns]
+        best = max(changed, key=score)
+        if score(best) <= score(chosen):
+            return tuple(table.variables[column] for column in chosen)
+        chosen = best
+
+
+def fit_reward(table: DiscreteTable, parents: Sequence[str], equivalent_sample_size: float = 10.0) -> Reward:
+    """Fit the mean reward at each joint state of `parents`, and the noise about it.
+
+    Means are drawn to the overall mean as by α/q rows, α the equivalent sample size, q the number of joint
+    states.
+    """
+    rewards = rewards_of(table)
+    columns = tuple(sorted(table.variables.index(parent) for parent in parents))
+    shape = tuple(len(table.states[table.variables[column]]) for column in columns)
+    rows = _joint_index(table.codes, columns, shape)
+    size = math.prod(shape)
+    prior = equivalent_sample_size / size
+    totals = np.bincount(rows, rewards, minlength=size)
+    means = (totals + prior * rewards.mean()) / (np.bincount(rows, minlength=size) + prior)
+    noise = None if is_binary(rewards) else float(np.sqrt(np.mean((rewards - means[rows]) ** 2)))
+    return Reward(columns, means.reshape(shape), noise)
+
+
+def rewards_of(table: DiscreteTable) -> NDArray[np.float64]:
+    """Return the table's rewards, or raise CausalBanditError where there are none, or all are the same."""
+    if table.rewards is None:
+        raise CausalBanditError("Expected a table with rewards but found none: name the reward column")
+    if np.ptp(table.rewards) == 0:
+        raise CausalBanditError(
+            f"Expected rewards that differ but found {table.rewards[0]:g} in every row: name another reward"
+        )
+    return table.rewards
+
+
+def is_binary(rewards: NDArray[np.float64]) -> bool:
+    """Return whether all rewards are 0 or 1."""
+    return bool(np.isin(rewards, (0.0, 1.0)).all())
+
+
+def _score(table: DiscreteTable) -> Callable[[Iterable[int]], float]:
+    """Return the score of columns as the reward's parents; −∞ with more joint states than rows."""
+    rewards = rewards_of(table)
+    cards = [len(states) for states in table.states.values()]
+    local = _bdeu(table, rewards, cards) if is_binary(rewards) else _gaussian_bic(table, rewards, cards)
+    known: dict[tuple[int, ...], float] = {}
+
+    def score(columns: Iterable[int]) -> float:
+        key = tuple(columns)
+        if key not in known:
+            fits = math.prod(cards[column] for column in key) <= len(rewards)
+            known[key] = local(key) if fits else -math.inf
+        return known[key]
+
+    return score
+
+
+def _bdeu(
+    table: DiscreteTable, rewards: NDArray[np.float64], cards: Sequence[int]
+) -> Callable[[tuple[int, ...]], float]:
+    codes = np.column_stack([table.codes, rewards.astype(np.int16)])
+    bdeu = BDeu(Contingency(codes, [*cards, 2]))
+    return lambda columns: bdeu.local_score(len(cards), columns)
+
+
+def _gaussian_bic(
+    table: DiscreteTable, rewards: NDArray[np.float64], cards: Sequence[int]
+) -> Callable[[tuple[int, ...]], float]:
+    """−N/2 · log(residual variance) − (means fitted)/2 · log N, less log n a parent: n could have been it."""
+    centred = rewards - rewards.mean()
+    n_rows, total = len(rewards), float(centred @ centred)
+
+    def bic(columns: tuple[int, ...]) -> float:
+        rows = _joint_index(table.codes, columns, tuple(cards[column] for column in columns))
+        counts = np.bincount(rows)
+        seen = counts > 0
+        explained = float(np.sum(np.bincount(rows, centred)[seen] ** 2 / counts[seen]))
+        residual = max(total - explained, 1e-12 * total) / n_rows
+        penalty = (np.count_nonzero(seen) - 1) / 2 * math.log(n_rows) + len(columns) * math.log(len(cards))
+        return -n_rows / 2 * math.log(residual) - penalty
+
+    return bic
+
+
+def _joint_counts(
+    codes: NDArray[np.int16], columns: tuple[int, ...], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    counts = np.bincount(_joint_index(codes, columns, shape), minlength=math.prod(shape))
+    return counts.reshape(shape).astype(np.float64)
+
+
+def _joint_index(
+    codes: NDArray[np.int16], columns: tuple[int, ...], shape: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Return for each row the index of the joint state of `columns`, the last one changing fastest."""
+    rows = np.zeros(len(codes), dtype=np.int64)
+    for column, card in zip(columns, shape, strict=True):
+        rows = rows * card + codes[:, column]
+    return rows
+
+
+def _rewards(table: DiscreteTable) -> NDArray[np.float64]:
+    if table.rewards is None:
+        raise CausalBanditError("Expected a table with rewards but found none: name the reward column")
+    return table.rewards

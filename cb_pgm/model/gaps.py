@@ -1,0 +1,156 @@
+"""How large the effects are that a learner must see: the gaps of Assumptions 2 and 3, printed and effective.
+
+The paper asks for a gap at every ancestor of the reward and at every edge. A search that asks downstream
+components first asks no ancestor of the reward outside the component of the reward's parent before it has
+found it, and elsewhere every answer about the reward is no whatever the arrows. So only what happens inside
+that component must be seen: the effective gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm.errors import CausalSystemError
+from cb_pgm.model.discrete_model import DiscreteModel, Reward
+
+if TYPE_CHECKING:
+    from cb_pgm.model.exact import ExactInference
+    from discovery import EssentialGraph
+
+__all__ = ["all_edges", "effect_gap", "effective_gaps", "reward_gap"]
+
+_ZERO = 1e-12  # a gap below this is rounding
+
+Edge = tuple[int, int]
+Settable = Mapping[int, Sequence[int]]
+
+
+def reward_gap(observed: float, means: Mapping[int, NDArray[np.float64]], settable: Settable) -> float:
+    """Return the least, over variables, that their best settable state moves the mean reward; 1 without any.
+
+    Parameters
+    ----------
+    observed
+        E[R | do()].
+    means
+        For each variable E[R | do(X = ·)], float64 [states of X].
+    settable
+        For each variable that can be set the numbers of the states it can be set to.
+    """
+    moves = (
+        np.abs(values[list(settable[variable])] - observed).max()
+        for variable, values in means.items()
+        if settable.get(variable)
+    )
+    return _least(moves)
+
+
+def effect_gap(exact: ExactInference, edges: Iterable[Edge], settable: Settable) -> float:
+    """Return the least, over edges (cause, target), that the cause's best settable state moves the target.
+
+    That is the min over edges of the max, over states x of the cause and y of the target, of
+    |P(y | do(x)) − P(y)|; 1 without edges.
+    """
+    moves = (
+        np.abs(exact.effect(cause, target)[list(settable[cause])] - exact.marginal(target)).max()
+        for cause, target in edges
+        if settable.get(cause)
+    )
+    return _least(moves)
+
+
+def all_edges(model: DiscreteModel) -> list[Edge]:
+    """Return every edge of the causal graph as (parent, child), by child."""
+    return [(parent, child) for child, parents in enumerate(model.parents) for parent in parents]
+
+
+def effective_gaps(
+    exact: ExactInference,
+    reward: Reward,
+    arms: tuple[float, Mapping[int, NDArray[np.float64]]],
+    graph: EssentialGraph,
+    settable_states: Mapping[str, Sequence[str]],
+) -> tuple[float, float]:
+    """Return the reward gap and the effect gap over what a search over `graph`, downstream first, must see.
+
+    Parameters
+    ----------
+    exact, reward
+        The system.
+    arms
+        E[R | do()], and for each ancestor of the reward E[R | do(X = ·)].
+    graph, settable_states
+        What the search knows and may set.
+
+    Raises
+    ------
+    CausalSystemError
+        If `graph` is over other variables.
+    """
+    model = exact.model
+    if set(graph.nodes) != set(model.variables):
+        odd = min(set(graph.nodes) ^ set(model.variables))
+        raise CausalSystemError(
+            f"Expected a graph over the system's {len(model.variables)} variables but found one over "
+            f"{len(graph.nodes)}: {odd!r} is in one of them alone"
+        )
+    settable = {
+        (v := model.index[variable]): tuple(model.codes[v][state] for state in states)
+        for variable, states in settable_states.items()
+    }
+    observed, means = arms
+    within, edges = _scope(model, reward, graph, settable)
+    return (
+        reward_gap(observed, {v: means[v] for v in within}, settable),
+        effect_gap(exact, edges, settable),
+    )
+
+
+def _scope(
+    model: DiscreteModel, reward: Reward, graph: EssentialGraph, settable: Settable
+) -> tuple[list[int], list[Edge]]:
+    """Return the variables and the true edges whose effects must be seen.
+
+    Those within the components of `graph` that hold a parent of the reward. Where a variable of those
+    components, or of one not upstream of them, can't be set, the search has to go on upstream: then those
+    within all components that hold an ancestor of the reward.
+    """
+    numbers = model.index
+    ancestry = 0
+    for parent in reward.parents:
+        ancestry |= model.ancestry[parent]
+    ancestors = [v for v in range(len(model.parents)) if ancestry >> v & 1]
+    home = {
+        numbers[name]: place for place, component in enumerate(graph.chain_components()) for name in component
+    }
+    wanted = {home[parent] for parent in reward.parents}
+    upstream = _upstream(wanted, ((home[numbers[a]], home[numbers[b]]) for a, b in graph.directed))
+    if not all(settable.get(v) for v, place in home.items() if place in wanted or place not in upstream):
+        wanted |= {home[v] for v in ancestors}
+    pairs = [(numbers[a], numbers[b]) for a, b in graph.undirected if home[numbers[a]] in wanted]
+    edges = [pair for a, b in pairs for pair in ((a, b), (b, a)) if pair[0] in model.parents[pair[1]]]
+    return [v for v in ancestors if home[v] in wanted], edges
+
+
+def _upstream(wanted: set[int], arrows: Iterable[Edge]) -> set[int]:
+    """The components from which an arrow path leads into `wanted`."""
+    sources: dict[int, list[int]] = {}
+    for tail, head in arrows:
+        sources.setdefault(head, []).append(tail)
+    reached: set[int] = set()
+    frontier = list(wanted)
+    while frontier:
+        for tail in sources.get(frontier.pop(), ()):
+            if tail not in reached:
+                reached.add(tail)
+                frontier.append(tail)
+    return reached
+
+
+def _least(moves: Iterable[float]) -> float:
+    least = min((float(move) for move in moves), default=1.0)
+    return 0.0 if least < _ZERO else least

@@ -1,0 +1,254 @@
+"""What a run is given beside its table: a graph, a truth to score against; and whether they fit the table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import numpy as np
+
+from cb_pgm.errors import CausalBanditError, CausalSystemError
+from cb_pgm.model.discrete_model import Reward
+from cb_pgm.model.system import CausalSystem
+from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
+from discovery.estimation.knowledge import read_knowledge
+from discovery.graphs.graph_json import parse_graph
+
+if TYPE_CHECKING:
+    from cb_pgm.policies.base import States
+    from discovery import DiscreteTable
+
+__all__ = [
+    "UsedGraph",
+    "check_against_truth",
+    "estimated_graph",
+    "marginals_over",
+    "read_dag",
+    "read_graph",
+    "read_truth",
+    "settable_states",
+    "turned_over",
+    "widened",
+]
+
+#: What ``cb-pgm discover --json`` says of a graph beside the graph.
+_REMARKS = ("method", "repairs", "seconds", "data", "warnings")
+
+
+@dataclass(frozen=True)
+class UsedGraph:
+    """A graph, where it comes from, what had to be changed in it to make it valid, and what to know of it."""
+
+    graph: EssentialGraph
+    method: str
+    repairs: tuple[str, ...] = ()
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+def estimated_graph(
+    table: DiscreteTable,
+    method: str,
+    *,
+    knowledge: str | Path | None = None,
+    alpha: float = 0.01,
+    uc_rule: int = 2,
+    equivalent_sample_size: float = 1.0,
+) -> UsedGraph:
+    """Estimate the graph of a table as `discovery.estimate` does, with knowledge from a TOML file."""
+    known = None if knowledge is None else read_knowledge(knowledge)
+    found = estimate(
+        table,
+        method,
+        alpha=alpha,
+        uc_rule=uc_rule,
+        equivalent_sample_size=equivalent_sample_size,
+        knowledge=known,
+    )
+    return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds, found.warnings)
+
+
+def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGraph:
+    """Read a graph, and repair it where it isn't a valid essential graph.
+
+    Parameters
+    ----------
+    path
+        JSON, as `EssentialGraph.to_json` or ``cb-pgm discover --json`` write it, or a network in BIF.
+    nodes
+        The variables that it must be over, and their order; None: as in the file.
+
+    Raises
+    ------
+    GraphError
+        If the file holds no graph, or one over other variables.
+    """
+    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    if not _is_json(text):
+        found = EssentialGraph.from_dag(_dag_of_bif(path))
+        return UsedGraph(widened(found, _checked_nodes(found.nodes, nodes, path)), "given")
+    given = parse_graph(_without_remarks(text))
+    wanted = _checked_nodes(given.nodes, nodes, path)
+    try:
+        if not given.bidirected:
+            graph = EssentialGraph(wanted, given.directed, given.undirected, given.background)
+            return UsedGraph(graph, "given")
+    except GraphError:
+        pass  # what is wrong with it is in the list of repairs
+    graph, changes = repair(wanted, given.directed, given.undirected, given.bidirected)
+    return UsedGraph(graph, "given", tuple(map(str, changes)))
+
+
+def read_dag(path: str | Path) -> nx.DiGraph[str] | None:
+    """Return the DAG of a network in BIF; None for a graph in JSON, which tells its class only."""
+    return (
+        None if _is_json(Path(path).read_text(encoding="utf-8-sig", errors="replace")) else _dag_of_bif(path)
+    )
+
+
+def widened(graph: EssentialGraph, nodes: Iterable[str]) -> EssentialGraph:
+    """Return the graph over `nodes`, in their order; those that it lacks stand alone in it."""
+    return EssentialGraph(nodes, graph.directed, graph.undirected, graph.background)
+
+
+def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) -> CausalSystem:
+    """Read the true network; `reward` is "node=state", or the name of a node with the states 0 and 1.
+
+    Raises
+    ------
+    CausalSystemError
+        If the file can't be read or the reward isn't in it.
+    """
+    from cb_pgm.model.pgmpy_networks import model_of_network, read_bif
+
+    network = read_bif(path)
+    if "=" not in reward:
+        states = model_of_network(network).states.get(reward, ())
+        if sorted(states) != ["0", "1"]:
+            raise CausalSystemError(
+                f"Expected NODE=STATE as the reward with a truth but found {reward!r}, which isn't a node "
+                f"with the states 0 and 1 in {path}"
+            )
+        reward = f"{reward}=1"
+    system = CausalSystem(network, reward=reward)
+    settable = settable_states(system.states, not_settable)
+    return system if settable is None else CausalSystem(network, reward=reward, settable=settable)
+
+
+def turned_over(system: CausalSystem) -> CausalSystem:
+    """Return the system whose reward of 0 or 1 is 1 minus this one's."""
+    parents = system.reward_parents
+    choices = [system.states[parent] for parent in parents]
+    means = [1 - system.mean_reward(dict(zip(parents, joint, strict=True))) for joint in product(*choices)]
+    numbers = tuple(system.model.index[parent] for parent in parents)
+    table = np.clip(np.reshape(means, [len(states) for states in choices]), 0, 1)
+    return CausalSystem.from_model(system.model, Reward(numbers, table, None), settable=system.settable)
+
+
+def settable_states(states: States, not_settable: Sequence[str]) -> dict[str, Sequence[str]] | None:
+    """Return the states of all variables but those `not_settable`; None, for all, without any of these."""
+    for variable in not_settable:
+        if variable not in states:
+            raise CausalBanditError(
+                f"Expected variables that can't be set to be in the table but found {variable!r}: "
+                f"{_nearest(variable, states)}"
+            )
+    if not not_settable:
+        return None
+    return {variable: values for variable, values in states.items() if variable not in not_settable}
+
+
+def check_against_truth(table: DiscreteTable, truth: CausalSystem, path: str | Path) -> None:
+    """Refuse a table whose columns or states aren't those of `truth`; states that no row shows are fine.
+
+    Raises
+    ------
+    CausalBanditError
+        With the first column or state at fault.
+    """
+    seen = {**table.states, **{variable: (state,) for variable, state in table.constants.items()}}
+    for variable, states in seen.items():
+        if variable not in truth.states:
+            raise CausalBanditError(
+                f"Expected the variables of {path} but found the column {variable!r} in the table: "
+                f"{_nearest(variable, truth.states)}, or ignore the column"
+            )
+        for state in states:
+            if state not in truth.states[variable]:
+                raise CausalBanditError(
+                    f"Expected the states of {path} but found {state!r} in the column {variable!r}: "
+                    f"{_nearest(state, truth.states[variable])}"
+                )
+    for variable in truth.states:
+        if variable not in seen:
+            raise CausalBanditError(
+                f"Expected a column for every variable of {path} but found none for {variable!r}: add it, or "
+                f"give a truth without it"
+            )
+
+
+def marginals_over(table: DiscreteTable, states: States) -> Marginals:
+    """Return the table's frequencies over `states`, in their order; a state that no row shows has none."""
+    seen = Marginals.from_table(table)
+    probabilities = {}
+    for variable, values in states.items():
+        if variable in table.constants:
+            known = {table.constants[variable]: 1.0}
+        else:
+            known = dict(zip(table.states[variable], seen.probabilities[variable].tolist(), strict=True))
+        probabilities[variable] = np.array([known.get(value, 0.0) for value in values])
+    return Marginals(probabilities, rows=seen.rows, reward_mean=seen.reward_mean)
+
+
+def _dag_of_bif(path: str | Path) -> nx.DiGraph[str]:
+    from cb_pgm.model.pgmpy_networks import read_bif
+
+    network = read_bif(path)
+    dag: nx.DiGraph[str] = nx.DiGraph()
+    dag.add_nodes_from(map(str, network.nodes))
+    dag.add_edges_from((str(tail), str(head)) for tail, head in network.edges)
+    return dag
+
+
+def _checked_nodes(found: Sequence[str], nodes: Sequence[str] | None, path: str | Path) -> tuple[str, ...]:
+    """Return the nodes in the wanted order, or refuse the file with the first node at fault."""
+    if nodes is None:
+        return tuple(found)
+    for node in found:
+        if node not in nodes:
+            raise GraphError(
+                f"Expected the same variables but found {node!r} in {path}: {_nearest(node, nodes)}"
+            )
+    for node in nodes:
+        if node not in found:
+            raise GraphError(
+                f"Expected the same variables but found no {node!r} in {path}: add it to its nodes"
+            )
+    return tuple(nodes)
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith(("{", "["))
+
+
+def _without_remarks(text: str) -> str:
+    """Return the graph alone where the text is what ``cb-pgm discover --json`` printed."""
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    if not isinstance(content, dict):
+        return text
+    return json.dumps({key: value for key, value in content.items() if key not in _REMARKS})
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}" if close else f"known are {', '.join(names[:6])}"

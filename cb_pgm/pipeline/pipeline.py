@@ -1,0 +1,263 @@
+"""From a CSV to a bandit run in one call, against a known truth or against a model fitted to the CSV.
+
+    report = Pipeline("data/asia.csv", "xray=yes", truth="data/asia.bif", horizon=20_000, seed=1).run()
+    print(report.to_text())
+
+`Pipeline` holds the settings. `Pipeline.prepare` reads, estimates and refuses; the `Task` that it returns has
+everything decided and nothing pulled.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm.errors import CausalBanditError
+from cb_pgm.model.fitting import is_binary, rehearse, rewards_of
+from cb_pgm.pipeline import inputs
+from cb_pgm.pipeline.budget import budget_warnings
+from cb_pgm.pipeline.task import Entry, Task
+from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy, policy_kind
+from discovery import DiscreteTable, read_csv
+
+if TYPE_CHECKING:
+    from cb_pgm.model.system import CausalSystem
+    from cb_pgm.pipeline.run_report import RunReport
+    from discovery import EssentialGraph
+
+__all__ = ["Pipeline"]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The settings of a run.
+
+    Parameters
+    ----------
+    csv
+        The table of observations.
+    reward
+        A numeric column, or "column=state" for a reward of 1 where the column has that state and 0 elsewhere.
+    truth
+        A network in BIF to play against and score with; None: a *rehearsal*, on a model fitted to the table.
+    graph
+        A graph in JSON or BIF to use instead of an estimate.
+    method, knowledge, alpha, uc_rule, equivalent_sample_size
+        How the graph is estimated, as in `discovery.estimate`; `knowledge` is a TOML file of what is known.
+    policies
+        Names out of `cb_pgm.policies.registry.POLICIES`. Those that work on a graph play on the estimated one
+        and, with a truth, also on the true one ("oracle"), there with exact marginals; those that are told
+        what is played against count as the oracle's too.
+    horizon, runs, seed
+        Rounds; repetitions; what everything random comes from (None: drawn, and kept in the task).
+    failure_prob
+        δ.
+    reward_gap, effect_gap
+        Δ and ε for budgets; None: the effective ones of the truth or of the fitted model.
+    max_parents
+        How many causes of the reward policies look for; None: as many as the truth or the fitted model has.
+    minimize
+        Look for the lowest mean reward.
+    reward_range, noise_scale
+        For σ: rewards lie in this range, or σ itself. None: half the observed range.
+    not_settable
+        Variables that can't be set.
+    ignore, missing, bins, bin_rule, merge_rare, intervention_column, separator
+        As in `discovery.read_csv`. Interventional rows are left aside: graph and model come from the others.
+    """
+
+    csv: str | Path
+    reward: str
+    truth: str | Path | None = None
+    graph: str | Path | None = None
+    method: Literal["ges", "pc", "chow-liu"] = "ges"
+    knowledge: str | Path | None = None
+    alpha: float = 0.01
+    uc_rule: int = 2
+    equivalent_sample_size: float = 1.0
+    policies: Sequence[str] = ("cn-ucb", "ucb")
+    horizon: int = 100_000
+    runs: int = 1
+    seed: int | None = None
+    failure_prob: float = 0.05
+    reward_gap: float | None = None
+    effect_gap: float | None = None
+    max_parents: int | None = None
+    minimize: bool = False
+    reward_range: tuple[float, float] | None = None
+    noise_scale: float | None = None
+    not_settable: Sequence[str] = ()
+    ignore: Sequence[str] = ()
+    missing: str = "refuse"
+    bins: int | None = None
+    bin_rule: str = "quantile"
+    merge_rare: float | None = None
+    intervention_column: str | None = None
+    separator: str | None = None
+
+    def run(self, progress: Callable[[int], object] | None = None) -> RunReport:
+        """Prepare and play; `progress` is told of rounds as they pass."""
+        return self.prepare().play(progress)
+
+    def prepare(self) -> Task:
+        """Read the inputs, estimate the graph, set up the system and the policies.
+
+        Raises
+        ------
+        DiscoveryError, CausalBanditError
+            If the table, another file or a setting isn't what it must be: all that is refused is refused
+            here.
+        OSError
+            If a file can't be read.
+        """
+        self._check()
+        table = self._table()
+        rewards = rewards_of(table)
+        truth = self._truth(table)
+        used = self._graph(table)
+        turn = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
+        upright = table if turn is None else replace(table, rewards=turn - rewards)
+        system, warnings = truth or self._fitted(upright, used.graph)
+        used = replace(used, graph=inputs.widened(used.graph, system.states))
+        noise_scale, about_noise = self._noise_scale(rewards, system)
+        context = self._context(system, noise_scale)
+        entries = tuple(self._entries(context, upright, used.graph, system))
+        return Task(
+            settings=self,
+            seed=secrets.randbits(32) if self.seed is None else self.seed,
+            table=table,
+            graph=used,
+            system=system,
+            is_truth=self.truth is not None,
+            context=context,
+            turn=turn,
+            entries=entries,
+            warnings=(
+                *table.warnings,
+                *used.warnings,
+                *warnings,
+                *about_noise,
+                *budget_warnings(entries, self.horizon),
+            ),
+        )
+
+    # -- the steps of `prepare` --------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if not self.policies:
+            raise CausalBanditError(f"Expected a policy out of {', '.join(POLICIES)} but found none")
+        for name in self.policies:
+            policy_kind(name)
+        if self.horizon < 1 or self.runs < 1:
+            found = f"horizon={self.horizon}, runs={self.runs}"
+            raise CausalBanditError(f"Expected at least one round and one run but found {found}")
+
+    def _table(self) -> DiscreteTable:
+        return read_csv(
+            self.csv,
+            self.reward,
+            ignore=self.ignore,
+            missing=self.missing,
+            bins=self.bins,
+            bin_rule=self.bin_rule,
+            merge_rare=self.merge_rare,
+            intervention_column=self.intervention_column,
+            separator=self.separator,
+        )
+
+    def _graph(self, table: DiscreteTable) -> inputs.UsedGraph:
+        if self.graph is not None:
+            return inputs.read_graph(self.graph, table.variables)
+        return inputs.estimated_graph(
+            table,
+            self.method,
+            knowledge=self.knowledge,
+            alpha=self.alpha,
+            uc_rule=self.uc_rule,
+            equivalent_sample_size=self.equivalent_sample_size,
+        )
+
+    def _truth(self, table: DiscreteTable) -> tuple[CausalSystem, tuple[str, ...]] | None:
+        """Return the truth, its best arm having the highest mean also when minimizing, and warnings."""
+        if self.truth is None:
+            return None
+        system = inputs.read_truth(self.truth, self.reward, self.not_settable)
+        inputs.check_against_truth(table, system, self.truth)
+        parents = system.reward_parents
+        warnings: tuple[str, ...] = ()
+        if len(parents) > 1:
+            warnings = (
+                f"the reward has {len(parents)} causes in the truth ({', '.join(parents)}): CN-UCB's "
+                f"assumption of a single one fails",
+            )
+        return (inputs.turned_over(system) if self.minimize else system), warnings
+
+    def _fitted(self, table: DiscreteTable, graph: EssentialGraph) -> tuple[CausalSystem, tuple[str, ...]]:
+        """Return the model fitted to the table, and warnings."""
+        settable = inputs.settable_states(table.states, self.not_settable)
+        rehearsal = rehearse(table, graph, settable=settable)
+        return rehearsal.system, rehearsal.warnings
+
+    def _noise_scale(self, rewards: NDArray[np.float64], system: CausalSystem) -> tuple[float, list[str]]:
+        """Return σ, and what must be said about it."""
+        said = []
+        low, high = float(rewards.min()), float(rewards.max())
+        scale = (high - low) / 2
+        if self.noise_scale is not None:
+            scale = self.noise_scale
+        elif self.reward_range is not None:
+            bottom, top = self.reward_range
+            if not bottom <= low <= high <= top:
+                raise CausalBanditError(
+                    f"Expected rewards from {bottom:g} to {top:g} but found them from {low:g} to {high:g} in "
+                    f"{self.csv}: widen the reward range"
+                )
+            scale = (top - bottom) / 2
+        elif not is_binary(rewards):
+            said.append(
+                f"the noise scale is {scale:.4g}, half the observed range of the rewards ({low:g} to "
+                f"{high:g}): give a reward range or a noise scale if that isn't it"
+            )
+        if scale < system.noise_scale * (1 - 1e-9):
+            said.append(
+                f"the noise scale {scale:.4g} is below the {system.noise_scale:.4g} of the system played "
+                f"against: promised failure probabilities need not hold"
+            )
+        return scale, said
+
+    def _context(self, system: CausalSystem, noise_scale: float) -> PolicyContext:
+        reward_gap, effect_gap = system.effective_gaps(system.essential_graph())
+        gaps = (
+            reward_gap if self.reward_gap is None else self.reward_gap,
+            effect_gap if self.effect_gap is None else self.effect_gap,
+        )
+        context = PolicyContext.of_system(system, None, None, gaps)
+        return replace(
+            context,
+            noise_scale=noise_scale,
+            failure_prob=self.failure_prob,
+            max_parents=self.max_parents or context.max_parents,
+        )
+
+    def _entries(
+        self, context: PolicyContext, table: DiscreteTable, graph: EssentialGraph, system: CausalSystem
+    ) -> Iterator[Entry]:
+        """Make every policy, once per graph that it plays on."""
+        worlds = {"estimated": (graph, inputs.marginals_over(table, system.states))}
+        if self.truth is not None:
+            exact = replace(system.marginals(), reward_mean=system.mean_reward())  # as the table has one
+            worlds["oracle"] = (system.essential_graph(), exact)
+        for name in dict.fromkeys(self.policies):
+            kind = policy_kind(name)
+            if not kind.needs_graph:
+                yield Entry(name, "oracle" if kind.told else "none", make_policy(name, context))
+                continue
+            for where, (essential_graph, marginals) in worlds.items():
+                known = replace(context, graph=essential_graph, marginals=marginals)
+                yield Entry(name, where, make_policy(name, known))

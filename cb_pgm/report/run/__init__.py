@@ -1,0 +1,1 @@
+"""The report of one run: its folder, written and read back (`folder`), and its page."""

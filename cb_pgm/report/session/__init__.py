@@ -1,0 +1,1 @@
+"""The report of a session: its folder read without changing it (`folder`), and its page."""

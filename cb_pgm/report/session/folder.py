@@ -1,0 +1,88 @@
+"""A session's folder read back: where it stands, and how it got there."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cb_pgm.errors import ReportError, SessionError
+from cb_pgm.policies.base import ArmEstimate
+from cb_pgm.session.settings import SessionSettings
+from cb_pgm.session.state import Trial
+from cb_pgm.session.status import Status, status_of
+from cb_pgm.session.storage.events import Event
+from cb_pgm.session.storage.log import Log
+from cb_pgm.session.storage.store import Store
+
+__all__ = ["SessionFolder", "read_session"]
+
+
+@dataclass(frozen=True)
+class SessionFolder:
+    """A session.
+
+    Attributes
+    ----------
+    trial, status
+        Where it stands.
+    events
+        All that happened, and when.
+    named_after
+        The number of rows told after which the policy named what it names now; None while it names nothing.
+    """
+
+    trial: Trial
+    status: Status
+    events: tuple[tuple[Event, str], ...]
+    named_after: int | None
+
+    @property
+    def settings(self) -> SessionSettings:
+        """What was decided at the start."""
+        return self.trial.settings
+
+    def arms(self) -> list[ArmEstimate]:
+        """Return what is known of every arm in the person's own terms, best first."""
+        settings = self.settings
+        lowest, highest = settings.reward.limits
+        found = []
+        estimates = self.trial.policy.estimates(settings.failure_share)
+        for arm in sorted(estimates, key=lambda arm: arm.low, reverse=True):
+            low, high = sorted((settings.from_policy(arm.low), settings.from_policy(arm.high)))
+            mean = settings.from_policy(arm.mean)
+            found.append(ArmEstimate(arm.intervention, mean, max(low, lowest), min(high, highest), arm.rows))
+        return found
+
+
+def read_session(folder: Path) -> SessionFolder:
+    """Read a session's folder.
+
+    Raises
+    ------
+    ReportError
+        If the session can't be read.
+    """
+    try:
+        store = Store(folder)
+        try:
+            log = Log(store)
+            with log.reading() as trial:
+                events = tuple(log.events())
+        finally:
+            store.close()
+    except (SessionError, sqlite3.Error) as error:
+        raise ReportError(str(error)) from None
+    return SessionFolder(trial, status_of(trial), events, _named_after(trial.settings, events))
+
+
+def _named_after(settings: SessionSettings, events: Sequence[tuple[Event, str]]) -> int | None:
+    """Return after how many told rows the policy named what it names now; None while it names nothing."""
+    trial = Trial(settings)
+    named, after = trial.policy.reward_variables, 0
+    for event, _ in events:
+        trial.apply(event)
+        if trial.policy.reward_variables != named:
+            named, after = trial.policy.reward_variables, trial.told
+    return after if named else None

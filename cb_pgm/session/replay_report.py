@@ -1,0 +1,171 @@
+"""What came of replaying a log, for people and for programs."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cb_pgm.model.intervention import Intervention
+from cb_pgm.session.status import Status, setting_text
+
+__all__ = ["LoggedArm", "ReplayReport", "ReplayRun"]
+
+
+@dataclass(frozen=True)
+class LoggedArm:
+    """An arm as the log has it: rows, and their mean reward in the person's terms."""
+
+    intervention: Intervention
+    rows: int
+    mean: float
+
+
+@dataclass(frozen=True)
+class ReplayRun:
+    """One replay.
+
+    Attributes
+    ----------
+    seed
+        What the order of the rows and the policy's draws come from, with the run's number.
+    pulled
+        How many rows of each arm were drawn, in the order of `ReplayReport.arms`.
+    observed
+        Rows drawn under do().
+    mean
+        The mean reward of the rows drawn under arms; None where there are none.
+    regret
+        Σ over those rows of (best mean − mean of the arm), both over the whole log.
+    ended
+        Why it ended.
+    status
+        What the policy knew at the end.
+    """
+
+    pulled: tuple[int, ...]
+    observed: int
+    mean: float | None
+    regret: float
+    ended: str
+    status: Status
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """What came of replaying a log.
+
+    Attributes
+    ----------
+    log, reward, minimize, seed
+        What was replayed, and from which seed.
+    observations
+        Rows in which nothing was set.
+    arms
+        Those that could be asked for.
+    left_out
+        Arms with too few rows.
+    runs
+        The replays.
+    notes
+        What a person must know.
+    """
+
+    log: str
+    reward: str
+    minimize: bool
+    seed: int
+    observations: int
+    arms: tuple[LoggedArm, ...]
+    left_out: tuple[LoggedArm, ...]
+    runs: tuple[ReplayRun, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> LoggedArm:
+        """The arm with the best mean in the log."""
+        return (min if self.minimize else max)(self.arms, key=lambda arm: arm.mean)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {
+            "log": self.log,
+            "reward": self.reward,
+            "minimize": self.minimize,
+            "seed": self.seed,
+            "observations": self.observations,
+            "arms": [_arm_dict(arm) for arm in self.arms],
+            "left_out": [_arm_dict(arm) for arm in self.left_out],
+            "best_in_log": dict(self.best.intervention),
+            "runs": [
+                {
+                    "pulled": list(run.pulled),
+                    "observed": run.observed,
+                    "mean": run.mean,
+                    "regret": run.regret,
+                    "ended": run.ended,
+                    **{
+                        name: value
+                        for name, value in run.status.to_dict().items()
+                        if name
+                        in ("reward_variables", "ruled_out", "left", "fallback", "best_arm", "certain")
+                    },
+                }
+                for run in self.runs
+            ],
+            "warnings": list(self.notes),
+        }
+
+    def to_text(self) -> str:
+        """Return for people what the log holds and what the policy made of it."""
+        policy = self.runs[0].status.policy
+        in_turn = sum(arm.mean for arm in self.arms) / len(self.arms)
+        done = sum(arm.rows for arm in self.arms)
+        lines = [
+            f"{self.log}: {self.observations:,} rows of observation, {done:,} under {len(self.arms)} arms; "
+            f"{policy}, to {'lower' if self.minimize else 'raise'} {self.reward}",
+            "",
+            f"{'Arm':<24}{'rows':>8}{'mean':>10}{'drawn':>10}",
+        ]
+        for position, arm in enumerate(self.arms):
+            drawn = sum(run.pulled[position] for run in self.runs) / len(self.runs)
+            mark = "  best in the log" if arm is self.best else ""
+            name = f"{setting_text(arm.intervention):<24}"
+            lines.append(f"{name}{arm.rows:>8,}{arm.mean:>10.4g}{drawn:>10,.0f}{mark}")
+        if self.left_out:
+            few = ", ".join(f"{setting_text(arm.intervention)} ({arm.rows})" for arm in self.left_out)
+            lines.append(f"Too few rows to be asked for: {few}")
+        lines += ["", f"Mean reward {self.best.mean:.4g} of the best arm, {in_turn:.4g} of all in turn"]
+        lines += ["", *(_run_lines(self.runs[0]) if len(self.runs) == 1 else _summary_lines(self.runs))]
+        return "\n".join(lines)
+
+
+def _run_lines(run: ReplayRun) -> Iterator[str]:
+    under_do = f" and {run.observed:,} under do()" if run.observed else ""
+    yield f"Drawn      {sum(run.pulled):,} rows{under_do}; {run.ended}"
+    if run.mean is not None:
+        yield f"Mean       {run.mean:.4g}; regret {run.regret:.4g}"
+    _, *known = run.status.to_text().splitlines()
+    yield from (line for line in known if not line.startswith(("Open", "Over")))
+
+
+def _summary_lines(runs: Sequence[ReplayRun]) -> Iterator[str]:
+    regrets = [run.regret for run in runs]
+    drawn = [sum(run.pulled) for run in runs]
+    best = [run.status.best_arm for run in runs]
+    yield f"{len(runs)} replays, {min(drawn):,} to {max(drawn):,} rows drawn"
+    yield f"Regret     mean {statistics.fmean(regrets):.4g}, from {min(regrets):.4g} to {max(regrets):.4g}"
+    yield f"Named      {_counted(' and '.join(run.status.reward_variables) or 'none' for run in runs)}"
+    yield f"Gave up    {_counted(run.status.fallback or 'no' for run in runs)}"
+    yield f"Best arm   {_counted('none' if arm is None else setting_text(arm.intervention) for arm in best)}"
+    yield f"Ended      {_counted(run.ended for run in runs)}"
+
+
+def _counted(texts: Iterable[str]) -> str:
+    return "; ".join(f"{text} ({times})" for text, times in Counter(texts).most_common())
+
+
+def _arm_dict(arm: LoggedArm) -> dict[str, Any]:
+    return {"set": dict(arm.intervention), "rows": arm.rows, "mean": arm.mean}

@@ -1,0 +1,224 @@
+"""Where a session stands after some events: the policy, the pulls that are open, and what may be asked.
+
+The same events in the same order always lead to the same state, whoever replays them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cb_pgm.errors import SessionError
+from cb_pgm.model.intervention import Intervention, Observations, Pull
+from cb_pgm.policies.base import ArmEstimate, joint_arms, single_variable_arms
+from cb_pgm.session.settings import SessionSettings
+from cb_pgm.session.storage.events import Asked, Earlier, Event, Told, Withdrawn
+
+__all__ = ["OpenPull", "Trial"]
+
+
+@dataclass(frozen=True)
+class OpenPull:
+    """A pull that was asked for and isn't finished.
+
+    Attributes
+    ----------
+    number
+        Pulls are numbered from 1.
+    intervention, why
+        What to set, and the policy's reason.
+    size, left
+        The rows asked for, and those still to be told.
+    digests
+        Of what was told of it so far.
+    """
+
+    number: int
+    intervention: Intervention
+    why: str
+    size: int
+    left: int
+    digests: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"pull {self.number}"
+
+
+class Trial:
+    """The state of a session: replays events, and says which pull comes next.
+
+    Parameters
+    ----------
+    settings
+        What the session was started with.
+
+    Attributes
+    ----------
+    policy
+        What it knows is in it.
+    open
+        The pulls that are open, by number.
+    told, earlier
+        Rows told so far; rows that were there before.
+    """
+
+    def __init__(self, settings: SessionSettings) -> None:
+        self.settings = settings
+        self.policy = settings.new_policy()
+        self.open: dict[int, OpenPull] = {}
+        self.told = 0
+        self.earlier = 0
+        self.excluded: list[Intervention] = []
+        self._pulls = 0
+        self._nothing_to_ask = False
+        self._earlier_rows: list[tuple[Intervention, Observations]] = []
+        self._told_rows: list[tuple[Intervention, Observations]] = []
+        self._done: set[Intervention] = set()
+
+    def __contains__(self, pull: int) -> bool:
+        """Return whether a pull of that number was ever asked for."""
+        return 1 <= pull <= self._pulls
+
+    # -- asking ----------------------------------------------------------------------------------------------
+
+    @property
+    def rows_left(self) -> int:
+        """Rows of the horizon that are neither told nor asked for."""
+        return self.settings.horizon - self.told - sum(pull.left for pull in self.open.values())
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether to ask the policy: rows are left, the end isn't reached, and it hasn't just said no."""
+        return self.rows_left > 0 and not self._nothing_to_ask and self.over is None
+
+    @property
+    def over(self) -> str | None:
+        """Why the session is over; None while it goes on."""
+        if self.told >= self.settings.horizon:
+            return f"all {self.settings.horizon:,} {self.settings.unit} of the horizon are told"
+        best = self.certain_best() if self.settings.stop == "best-arm" else None
+        if best is not None:
+            return f"{best.intervention} is certain to be the best arm"
+        return None
+
+    def certain_best(self) -> ArmEstimate | None:
+        """Return the arm whose interval lies above those of all others, or None while there is none.
+
+        It must have been done at least once: rows in which its state came about by itself aren't enough.
+        """
+        seen = {known.intervention: known for known in self.policy.estimates(self.settings.failure_share)}
+        named = self.policy.reward_variables
+        arms = single_variable_arms(self.policy.settable)
+        if named and all(set(intervention) == set(named) for intervention in seen):
+            arms = joint_arms(self.policy.settable, named)
+        if not all(arm in seen for arm in arms):
+            return None
+        best = max(seen.values(), key=lambda known: known.low)
+        if best.intervention not in self._done:
+            return None
+        return best if all(known is best or known.high < best.low for known in seen.values()) else None
+
+    def propose(self, batch: int) -> Asked:
+        """Ask the policy for a pull of at least `batch` rows, or as many as are left; to be applied next."""
+        pull = self._ask()
+        if pull is None:
+            return Asked(None)
+        size = min(max(pull.size, batch), self.rows_left)
+        return Asked(self._pulls + 1, pull.intervention, size, self.policy.why(pull))
+
+    def _ask(self) -> Pull | None:
+        return self.policy.ask_beside(Pull(pull.intervention, pull.left) for pull in self.open.values())
+
+    # -- what happens ----------------------------------------------------------------------------------------
+
+    def apply(self, event: Event, *, asked: bool = False) -> None:
+        """Let an event happen.
+
+        Parameters
+        ----------
+        event
+            The next one.
+        asked
+            Whether it comes from `propose`, so that the policy was asked already.
+
+        Raises
+        ------
+        SessionError
+            If the policy doesn't do what it did when the event was recorded.
+        """
+        match event:
+            case Asked():
+                self._add_pull(event, asked)
+            case Told():
+                self._take_rows(event)
+            case Withdrawn():
+                self._drop(event)
+            case Earlier():
+                observations = self.settings.observations(event.rows)
+                self._earlier_rows.append((event.intervention, observations))
+                self.policy.warm_start(event.intervention, observations)
+                self.earlier += len(observations)
+                self._done.add(event.intervention)
+
+    def _add_pull(self, event: Asked, asked: bool) -> None:
+        if not asked:
+            pull = self._ask()
+            if (None if pull is None else pull.intervention) != (event.pull and event.intervention):
+                raise SessionError(
+                    f"Expected the policy to ask for {event.intervention}, as recorded, but found "
+                    f"{pull and pull.intervention}: use the versions of cb-pgm and numpy with which the "
+                    f"session was started"
+                )
+        if event.pull is None:
+            self._nothing_to_ask = True
+            return
+        self._pulls = event.pull
+        self.open[event.pull] = OpenPull(event.pull, event.intervention, event.why, event.size, event.size)
+
+    def _take_rows(self, event: Told) -> None:
+        pull = self._opened(event.pull)
+        rows, complied = self.settings.observations(event.rows), event.rows.complied
+        if complied.all():
+            self._tell(pull.intervention, rows)
+        else:
+            # Rows in which something else was done than asked say nothing of the arm: told as under do().
+            for intervention, chosen in ((pull.intervention, complied), (Intervention(), ~complied)):
+                self._tell(intervention, Observations(rows.codes[chosen], rows.rewards[chosen]))
+        self.told += len(rows)
+        left = pull.left - len(rows)
+        if event.closes or left <= 0:
+            del self.open[event.pull]
+        else:
+            self.open[event.pull] = replace(pull, left=left, digests=(*pull.digests, event.digest))
+
+    def _tell(self, intervention: Intervention, rows: Observations) -> None:
+        self._nothing_to_ask = False
+        self._told_rows.append((intervention, rows))
+        if len(rows):
+            self._done.add(intervention)
+        self.policy.tell(Pull(intervention, len(rows)), rows)
+
+    def _drop(self, event: Withdrawn) -> None:
+        pull = self._opened(event.pull)
+        del self.open[event.pull]
+        if event.excluded:
+            self._exclude(pull.intervention)
+        else:
+            none = np.zeros((0, len(self.settings.states)), dtype=np.int16), np.zeros(0)
+            self._tell(pull.intervention, Observations(*none))
+
+    def _exclude(self, intervention: Intervention) -> None:
+        """Go on with a policy that won't ask for an arm and is told all that was told so far."""
+        self.excluded.append(intervention)
+        self._nothing_to_ask = False
+        self.policy = self.settings.new_policy(self.excluded)
+        for earlier, rows in self._earlier_rows:
+            self.policy.warm_start(earlier, rows)
+        for done, rows in self._told_rows:
+            self.policy.tell(Pull(done, len(rows)), rows)
+
+    def _opened(self, number: int) -> OpenPull:
+        if number not in self.open:
+            raise SessionError(f"Expected an open pull but found {number} in the log: restore the file")
+        return self.open[number]

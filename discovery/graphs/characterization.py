@@ -1,0 +1,166 @@
+"""Which graphs of arrows and lines are essential graphs, and which of a DAG.
+
+By Theorem 4.1 of [1]_: no cycle along arrows, chordal chain components, nowhere ``a → b — c`` with a and c
+not adjacent, and every arrow strongly protected, that is, in all DAGs of the class. The last is checked from
+its meaning: the class of one DAG that fits the first three must have the same arrows.
+
+References
+----------
+.. [1] Andersson, Madigan & Perlman (1997), A characterization of Markov equivalence classes for acyclic
+   digraphs, Annals of Statistics 25(2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from discovery.errors import GraphError
+from discovery.graphs.chain_graphs import (
+    Ends,
+    chain_components,
+    cycle_along_arrows,
+    downstream_first,
+    ends_of,
+)
+from discovery.graphs.chordality import chordless_cycle, onwards
+from discovery.graphs.meek import Arrow, PartiallyDirectedGraph, meek_closure
+
+__all__ = [
+    "check_background",
+    "check_essential",
+    "check_listed_once",
+    "checked_pairs",
+    "class_of_dag",
+    "numbered",
+]
+
+
+def class_of_dag(nodes: Iterable[str], arrows: Iterable[Arrow]) -> PartiallyDirectedGraph:
+    """Return the essential graph of the DAG with these arrows: its v-structures and what follows."""
+    names, pairs = tuple(nodes), tuple(arrows)
+    parents = ends_of(names, ((head, tail) for tail, head in pairs))
+    adjacent = ends_of(names, (pair for arrow in pairs for pair in (arrow, arrow[::-1])))
+    in_v_structure: list[Arrow] = []
+    others: list[Arrow] = []
+    for tail, head in pairs:
+        small, large = sorted((adjacent[tail], parents[head]), key=len)
+        married = sum(node in large for node in small)
+        (in_v_structure if married < len(parents[head]) - 1 else others).append((tail, head))
+    return PartiallyDirectedGraph(names, in_v_structure, others)
+
+
+def numbered(nodes: Iterable[str]) -> dict[str, int]:
+    """Return each node's position.
+
+    Raises
+    ------
+    GraphError
+        If one is there twice.
+    """
+    index: dict[str, int] = {}
+    for node in nodes:
+        if node in index:
+            raise GraphError(f"Expected each node once but found {node!r} twice: leave one out")
+        index[node] = len(index)
+    return index
+
+
+def checked_pairs(pairs: Iterable[Arrow], index: Mapping[str, int]) -> list[Arrow]:
+    """Return `pairs` as tuples.
+
+    Raises
+    ------
+    GraphError
+        If one isn't a pair of two of the nodes in `index`.
+    """
+    found: list[Arrow] = []
+    for pair in pairs:
+        ends = tuple(pair)
+        if len(ends) != 2:
+            raise GraphError(f"Expected edges as pairs of nodes but found {pair!r}: give (tail, head)")
+        unknown = [node for node in ends if node not in index]
+        if unknown:
+            raise GraphError(
+                f"Expected edges between the nodes given but found {unknown[0]!r} in {ends!r}: add the node"
+            )
+        if ends[0] == ends[1]:
+            raise GraphError(
+                f"Expected edges between two nodes but found {ends[0]!r} joined to itself: leave it out"
+            )
+        found.append(ends)
+    return found
+
+
+def check_listed_once(pairs: Iterable[Arrow]) -> None:
+    """Raise `GraphError` if two of the pairs join the same nodes."""
+    seen: set[frozenset[str]] = set()
+    for one, other in pairs:
+        pair = frozenset((one, other))
+        if pair in seen:
+            raise GraphError(
+                f"Expected one edge at most between two nodes but found two of {one!r} and {other!r}"
+            )
+        seen.add(pair)
+
+
+def check_essential(nodes: tuple[str, ...], parents: Ends, children: Ends, neighbours: Ends) -> None:
+    """Raise `GraphError` unless these are the arrows and lines of an essential graph; near-linear time."""
+    directed = [(tail, head) for tail in nodes for head in children[tail]]
+    components = chain_components(nodes, neighbours)
+    if len(downstream_first(components, parents, children)) < len(components):
+        lines = [(one, other) for one in nodes for other in neighbours[one]]
+        cycle = cycle_along_arrows(directed, lines)
+        raise GraphError(f"Expected no cycle along arrows but found {cycle}: repair the graph")
+    _check_chordal(components, neighbours)
+    _check_shared_parents(nodes, parents, neighbours)
+    closed = class_of_dag(nodes, [*directed, *onwards(components, neighbours)])
+    for tail, head in directed:
+        if closed.has_line(tail, head):
+            raise GraphError(
+                f"Expected arrows that every DAG of the class has but found {tail} → {head}, which some have "
+                f"the other way round: make it a line ({tail} → {head} can be background) or repair the graph"
+            )
+
+
+def check_background(
+    nodes: tuple[str, ...],
+    directed: Sequence[Arrow],
+    undirected: Sequence[Arrow],
+    background: Sequence[Arrow],
+) -> None:
+    """Raise `GraphError` unless some DAG of the class has all arrows of `background`."""
+    known = meek_closure(nodes, directed, undirected)
+    for tail, head in background:
+        if not known.adjacent(tail, head):
+            raise GraphError(
+                f"Expected background over lines but found {tail} → {head}, not adjacent: leave it out"
+            )
+        known.orient(tail, head)
+        if known.contradictions:
+            source = "has" if (head, tail) in directed else "and the other background leave only"
+            raise GraphError(
+                f"Expected background that fits the graph but found {tail} → {head} where the graph {source} "
+                f"{head} → {tail}: leave one of them out"
+            )
+
+
+def _check_chordal(components: Iterable[tuple[str, ...]], neighbours: Ends) -> None:
+    for component in components:
+        cycle = chordless_cycle(component, neighbours)
+        if cycle:
+            shown = " — ".join(map(str, [*cycle, cycle[0]]))
+            raise GraphError(
+                f"Expected chordal chain components but found {shown} without a chord: repair the graph"
+            )
+
+
+def _check_shared_parents(nodes: Iterable[str], parents: Ends, neighbours: Ends) -> None:
+    """Check rule 1; the other rules can't apply where no cycle follows arrows."""
+    for node in nodes:
+        for other in neighbours[node]:
+            for parent in parents[node]:
+                if parent not in parents[other]:
+                    raise GraphError(
+                        f"Expected a graph closed under Meek's rules but found {parent} → {node} — {other} "
+                        f"with {parent} and {other} not adjacent: direct {node} → {other} or repair the graph"
+                    )

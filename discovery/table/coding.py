@@ -1,0 +1,210 @@
+"""From a column as read to a variable with states: their order, their number, and what is done on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discovery.errors import TableError
+from discovery.table.binning import BIN_RULES, bin_numbers, merge_rare_states
+from discovery.table.columns import Column, TextColumn, as_number, listed, quoted
+
+__all__ = ["CodedVariable", "TableSettings", "appearances", "code_variable"]
+
+#: A column of more distinct numbers than this is taken for a measurement.
+MAX_NUMBERS = 20
+#: At least so many rows per state there must be, on average.
+ROWS_PER_STATE = 10
+
+_MARKERS = frozenset(
+    {"na", "nan", "n/a", "#n/a", "null", "none", "nil", "missing", "?", "-", "--", ".", "inf"}
+)
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """What is to be done with columns that can't be used as they stand; nothing by default.
+
+    Attributes
+    ----------
+    missing
+        "refuse" empty fields, "drop" their rows, or make "state" of them.
+    bins, bin_rule
+        Cut columns of too many numbers into so many intervals, by "quantile" or "width".
+    merge_rare
+        Merge states seen in fewer rows than this (a whole number, or a fraction of the rows below 1).
+
+    Raises
+    ------
+    TableError
+        If a setting isn't one of these.
+    """
+
+    missing: str = "refuse"
+    bins: int | None = None
+    bin_rule: str = "quantile"
+    merge_rare: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.missing not in ("refuse", "drop", "state"):
+            raise TableError(f"Expected missing to be 'refuse', 'drop' or 'state' but found {self.missing!r}")
+        if self.bins is not None and (not _is_whole(self.bins) or self.bins < 2):
+            raise TableError(f"Expected at least 2 bins, a whole number, but found {self.bins!r}")
+        if self.bin_rule not in BIN_RULES:
+            raise TableError(f"Expected bin_rule to be 'quantile' or 'width' but found {self.bin_rule!r}")
+        rare = self.merge_rare
+        if rare is not None and not (0 < rare < 1 or (_is_whole(rare) and rare >= 1)):
+            raise TableError(
+                f"Expected merge_rare to be a count of rows or a fraction below 1 but found {rare!r}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class CodedVariable:
+    """A variable's states in each row.
+
+    Attributes
+    ----------
+    codes
+        int16 [n_rows], indices into `states`.
+    states
+        Their names: those that observational rows show, in order, then those that only others do.
+    n_observed
+        The number of the former.
+    notes
+        What to tell of it: pairs of what was noticed or done, and where; variables share a warning.
+    """
+
+    codes: NDArray[np.int16]
+    states: tuple[str, ...]
+    n_observed: int
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+def code_variable(
+    name: str, column: Column, observed: NDArray[np.bool_], settings: TableSettings
+) -> CodedVariable | None:
+    """Give a column's values codes: in the order of numbers where all are, else in that of text.
+
+    Parameters
+    ----------
+    name
+        For warnings.
+    column
+        Its missing values become a state.
+    observed
+        Bool [n_rows]: rows in which nothing was set; only they decide about intervals and rare states.
+    settings
+        What is done on request.
+
+    Returns
+    -------
+    The coded variable, or None where there are too many states.
+    """
+    most = observed.sum() / ROWS_PER_STATE
+    numbers = column.numbers()
+    n_distinct = column.take(observed).n_distinct
+    notes: list[tuple[str, str]] = []
+    if numbers is not None and n_distinct > min(most, MAX_NUMBERS):
+        if settings.bins is None:
+            return None
+        codes, states = _binned(numbers, settings.bins, settings.bin_rule, observed)
+        notes.append(
+            (
+                f"columns of many numbers were cut into intervals by {settings.bin_rule}",
+                f"{quoted(name)} ({n_distinct} into {len(states)})",
+            )
+        )
+    elif isinstance(column, TextColumn):
+        codes, states = _ordered(column)
+        notes += _lookalikes(name, sorted(filter(None, column.texts)))
+    else:
+        return None
+    if settings.merge_rare is not None:
+        share = settings.merge_rare if settings.merge_rare >= 1 else settings.merge_rare * observed.sum()
+        label = _free_label("other", states)
+        codes, states, merged = merge_rare_states(codes, states, share, label, count=observed)
+        if merged:
+            notes.append(
+                ("rare states were merged into one", f"{quoted(name)} ({listed(merged)} into {label!r})")
+            )
+    counts = np.bincount(codes[observed], minlength=len(states))
+    shown = np.flatnonzero(counts)
+    if len(shown) > max(most, 1):
+        return None
+    if len(shown) < len(states):
+        order = [*shown, *np.flatnonzero(counts == 0)]
+        codes = np.argsort(order).astype(np.int16)[codes]
+        states = tuple(states[code] for code in order)
+        hidden = f"{listed(states[len(shown) :])} of {quoted(name)}"
+        notes.append(("states that only interventional rows show are not among the table's", hidden))
+    return CodedVariable(codes, states, len(shown), tuple(notes))
+
+
+def appearances(codes: NDArray[np.int16], n_states: int) -> NDArray[np.int16]:
+    """Renumber codes by first appearance, so that columns alike up to renaming of states become equal.
+
+    Examples
+    --------
+    >>> appearances(np.array([2, 0, 2, 1], dtype=np.int16), 3)
+    array([0, 1, 0, 2], dtype=int16)
+    """
+    seen, first = np.unique(codes, return_index=True)
+    place = np.zeros(n_states, dtype=np.int16)
+    place[seen[np.argsort(first)]] = np.arange(len(seen))
+    return place[codes]
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def _free_label(label: str, states: tuple[str, ...]) -> str:
+    while label in states:
+        label += "_"
+    return label
+
+
+def _ordered(column: TextColumn) -> tuple[NDArray[np.int16], tuple[str, ...]]:
+    """Sort the states; missing values, where there are any, come last under a name of their own."""
+    texts = [text for text in column.texts if text]
+    numbers = {text: as_number(text) for text in texts}
+    if None in numbers.values():
+        texts.sort()
+    else:
+        texts.sort(key=lambda text: (numbers[text] or 0.0, text))
+    place = {text: code for code, text in enumerate(texts)}
+    place[""] = len(texts)
+    codes = np.array([place[text] for text in column.texts], dtype=np.int16)[column.codes]
+    states = tuple(texts)
+    return codes, (*states, _free_label("missing", states)) if "" in column.texts else states
+
+
+def _binned(
+    numbers: NDArray[np.float64], bins: int, rule: str, observed: NDArray[np.bool_]
+) -> tuple[NDArray[np.int16], tuple[str, ...]]:
+    known = ~np.isnan(numbers)
+    fit = observed[known] if (observed & known).any() else None
+    cut, states = bin_numbers(numbers[known], bins, rule, fit=fit)
+    codes = np.full(len(numbers), len(states), dtype=np.int16)
+    codes[known] = cut
+    return codes, states if known.all() else (*states, "missing")
+
+
+def _lookalikes(name: str, states: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Note states that may be meant as one, or as none; they are kept as they are."""
+    by_number: dict[object, str] = {}
+    for state in states:
+        number = as_number(state)
+        key = state.casefold() if number is None else number
+        if key in by_number:
+            twins = f"{quoted(by_number[key])} and {quoted(state)} of {quoted(name)}"
+            yield "states that look like one are kept apart", twins
+        by_number.setdefault(key, state)
+    texts = [state for state in states if as_number(state) is None]
+    if len(texts) == 1 and len(states) > 2 and texts[0].casefold() in _MARKERS:
+        marker = f"{quoted(texts[0])} of {quoted(name)}"
+        yield "texts among numbers are kept as states; a missing value is an empty field", marker

@@ -1,0 +1,70 @@
+"""Take a pandas data frame apart into columns of text, as if it had been read from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discovery.errors import TableError
+from discovery.table.columns import MAX_STATES, Column, NumberColumn, RawTable, TextColumn, as_number, quoted
+from discovery.table.csv_reader import check_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["read_frame"]
+
+_SOURCE = "the data frame"
+
+
+def read_frame(frame: pd.DataFrame, *, ignore: Collection[str] = ()) -> RawTable:
+    """Return a frame's columns, values as the text that ``str`` gives; what pandas calls missing is missing.
+
+    Parameters
+    ----------
+    frame
+        One row per observation; its index is not read.
+    ignore
+        Names of columns that are not kept.
+
+    Raises
+    ------
+    TableError
+        As for a file.
+    """
+    names = tuple(str(name).strip() for name in frame.columns)
+    check_names(names, ignore, _SOURCE)
+    ignored = set(ignore)
+    columns = {
+        name: _column(frame.iloc[:, position], name)
+        for position, name in enumerate(names)
+        if name not in ignored
+    }
+    digest = sha256()
+    for name, column in columns.items():
+        digest.update(repr((name, column.texts if isinstance(column, TextColumn) else None)).encode())
+        digest.update((column.codes if isinstance(column, TextColumn) else column.values).tobytes())
+    return RawTable(names, columns, len(frame), digest.hexdigest(), _SOURCE)
+
+
+def _column(series: pd.Series, name: str) -> Column:
+    import pandas as pd
+
+    if series.dtype == object:  # 1 and True are equal, but not as text
+        series = series.map(str).where(series.notna())
+    indices, values = pd.factorize(series)
+    distinct: dict[str, int] = {}
+    merged = [distinct.setdefault(str(value).strip(), len(distinct)) for value in values]
+    place = np.array([*merged, distinct.setdefault("", len(distinct)) if (indices < 0).any() else -1])
+    if len(distinct) <= MAX_STATES:
+        return TextColumn(place[indices].astype(np.int16), tuple(distinct))
+    numbers = [np.nan if text == "" else as_number(text) for text in distinct]
+    if None in numbers:
+        raise TableError(
+            f"Expected numbers or at most {MAX_STATES} distinct values but found {len(distinct)} in column "
+            f"{quoted(name)} of {_SOURCE}: ignore it"
+        )
+    return NumberColumn(np.array(numbers, dtype=np.float64)[place[indices]])

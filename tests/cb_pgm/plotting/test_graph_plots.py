@@ -1,0 +1,92 @@
+"""Graphs beside each other: every edge gets one verdict, the verdicts add up, every edge is drawn."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from matplotlib.patches import PathPatch, Polygon
+
+from cb_pgm.plotting.graph_plots import VERDICTS, draw_graphs, edge_verdicts
+from cb_pgm.plotting.regret import save
+from discovery import EssentialGraph
+
+
+def random_graph(n: int, probability: float, seed: int) -> EssentialGraph:
+    rng = np.random.default_rng(seed)
+    dag = nx.DiGraph()
+    dag.add_nodes_from(f"v{i}" for i in range(n))
+    order = rng.permutation(n)
+    dag.add_edges_from(
+        (f"v{order[i]}", f"v{order[j]}") for i, j in combinations(range(n), 2) if rng.random() < probability
+    )
+    return EssentialGraph.from_dag(dag)
+
+
+def skeleton(graph: EssentialGraph) -> set[frozenset[str]]:
+    return {frozenset(edge) for edge in (*graph.directed, *graph.undirected)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_verdicts_are_what_they_say(seed):
+    estimated, truth = random_graph(9, 0.3, seed), random_graph(9, 0.3, seed + 100)
+    edges = edge_verdicts(estimated, truth)
+    own = edges[edges["panel"] == "estimated"]
+    other = edges[edges["panel"] == "truth"]
+    assert len(own) == len(skeleton(estimated))
+    assert len(other) == len(skeleton(truth))
+
+    def pairs(frame, verdict):
+        chosen = frame[frame["verdict"] == verdict]
+        return {frozenset(pair) for pair in zip(chosen["source"], chosen["target"], strict=True)}
+
+    assert pairs(own, "extra") == skeleton(estimated) - skeleton(truth)
+    assert pairs(other, "missing") == skeleton(truth) - skeleton(estimated)
+    assert pairs(own, "turned") == pairs(other, "turned")
+    assert pairs(own, "right") == pairs(other, "right")
+    same = set(estimated.directed) & set(truth.directed) | set(estimated.undirected) & set(truth.undirected)
+    assert pairs(own, "right") == {frozenset(edge) for edge in same}
+
+
+def test_a_graph_is_all_right_beside_itself_and_unjudged_alone():
+    graph = random_graph(8, 0.3, 1)
+    assert set(edge_verdicts(graph, graph)["verdict"]) == {"right"}
+    assert set(edge_verdicts(graph)["verdict"]) == {"edge"}
+    assert set(edge_verdicts(graph)["panel"]) == {"estimated"}
+
+
+@pytest.mark.parametrize(("n", "probability"), [(2, 0.0), (8, 0.3), (15, 0.5), (36, 0.08)])
+def test_every_edge_is_drawn_once_and_every_arrow_has_a_head(n, probability, tmp_path):
+    estimated, truth = random_graph(n, probability, n), random_graph(n, probability, n + 1)
+    edges = edge_verdicts(estimated, truth)
+    figure = draw_graphs(edges, truth, marked=truth.nodes[:1])
+    assert len(figure.axes) == 2
+    for axes, panel in zip(figure.axes, ("estimated", "truth"), strict=True):
+        own = edges[edges["panel"] == panel]
+        assert sum(type(patch) is PathPatch for patch in axes.patches) == len(own)
+        assert sum(type(patch) is Polygon for patch in axes.patches) == own["directed"].sum()
+        assert {text.get_text() for text in axes.texts} == set(truth.nodes)
+    assert all(path.stat().st_size > 1000 for path in save(figure, tmp_path / "graph"))
+
+
+def test_nodes_stand_in_the_same_place_in_both_panels():
+    estimated, truth = random_graph(10, 0.3, 3), random_graph(10, 0.3, 4)
+    figure = draw_graphs(edge_verdicts(estimated, truth), truth)
+    left, right = ({text.get_text(): text.get_position() for text in axes.texts} for axes in figure.axes)
+    assert left == right
+
+
+def test_a_part_of_a_graph_is_drawn_alone_and_odd_names_are_text():
+    names = ["$x$", "long" * 20, "c", "d"]
+    graph = EssentialGraph.from_dag(nx.DiGraph([(names[0], names[1]), (names[1], "c"), ("c", "d")]))
+    figure = draw_graphs(edge_verdicts(graph), graph, nodes=names[:3])
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert [text.get_text() for text in axes.texts] == ["$x$", "longlonglongl…glonglonglong", "c"]
+    assert sum(type(patch) is PathPatch for patch in axes.patches) == 2
+
+
+def test_verdicts_differ_in_more_than_colour():
+    judged = [VERDICTS[verdict] for verdict in ("right", "missing", "extra", "turned")]
+    assert len({str(style["linestyle"]) for style in judged}) == 4
+    assert len({style["color"] for style in judged}) == 4

@@ -1,0 +1,438 @@
+"""Reports: they say what the files say, need nothing from elsewhere, and take all text from data as text."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from markupsafe import Markup
+
+from cb_pgm import CNUCB, instances, search, simulate
+from cb_pgm.cli.program import main
+from cb_pgm.plotting.regret import new_figure
+from cb_pgm.plotting.results import pulls_to_name, regret_by_rows
+from cb_pgm.report import ReportError, write_report
+from cb_pgm.report.html.page import Heading, Page, Paragraph, Points, Section, Step, Table, render
+from cb_pgm.report.html.svg import COLOURS, inline_svg
+from cb_pgm.report.story.figures import scene_nodes
+from cb_pgm.report.story.replay import replay, surroundings
+from cb_pgm.search.story import Question, Story
+from cb_pgm.study import Study, run_study
+from discovery import EssentialGraph
+
+KINDS = ("run", "rehearsal", "study", "session", "open")
+VOID = {"meta", "link", "path", "use", "br", "img", "rect", "circle"}
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes, its text, and what isn't closed as it was opened."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.unbalanced: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        self.unbalanced += self._open
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self._open or self._open.pop() != tag:
+            self.unbalanced.append(tag)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def pages(report_folders: dict[str, Path]) -> dict[str, str]:
+    return {kind: (folder / "report.html").read_text("utf-8") for kind, folder in report_folders.items()}
+
+
+@pytest.fixture(scope="module")
+def elements(pages: dict[str, str]) -> dict[str, Elements]:
+    return {kind: Elements(page) for kind, page in pages.items()}
+
+
+# -- the file ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_needs_no_other_file_and_no_script(kind, pages, elements):
+    for tag, attributes in elements[kind].found:
+        assert tag not in ("script", "img", "iframe", "object", "embed", "base", "form")
+        assert not [name for name in attributes if name.startswith("on") or name in ("src", "srcset")]
+        assert (attributes.get("href") or "#").startswith(("#", "data:,"))
+    addresses = re.findall(r"url\(([^)]*)\)|@import|https?://", pages[kind])
+    assert all(address.startswith("#") for address in addresses)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_element_is_closed_and_every_reference_has_its_target(kind, pages, elements):
+    assert elements[kind].unbalanced == []
+    names = [attributes["id"] for _, attributes in elements[kind].found if "id" in attributes]
+    assert len(set(names)) == len(names)
+    referred = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', pages[kind])
+    assert {first or second for first, second in referred} <= set(names)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_figure_says_what_it_shows(kind, elements):
+    figures = [attributes for tag, attributes in elements[kind].found if tag == "svg"]
+    assert len(figures) > 0 or kind == "open"
+    for attributes in figures:
+        assert attributes["role"] == "img"
+        assert len(attributes["aria-label"]) > 20
+
+
+def test_only_the_templates_make_elements(elements, hostile_names):
+    """Names of columns and states are text: no element comes of them, and all are to be read."""
+    own = {tag for tag, _ in elements["run"].found}
+    assert {tag for tag, _ in elements["rehearsal"].found} <= own
+    assert {tag for tag, _ in elements["study"].found} <= own
+    text = "".join(elements["rehearsal"].text)
+    for name in hostile_names:
+        assert name.replace("\x07", "\N{REPLACEMENT CHARACTER}") in text.replace(
+            "\x07", "\N{REPLACEMENT CHARACTER}"
+        )
+    assert "<em>Small</em> & hostile" in "".join(elements["study"].text)
+    assert "<u>trees</u>" in "".join(elements["study"].text)
+
+
+def test_all_kinds_of_blocks_escape():
+    nasty = '<b class="x">&'
+    section = Section(
+        "a",
+        nasty,
+        [
+            Paragraph(nasty),
+            Heading(nasty),
+            Points([nasty]),
+            Table(nasty, [nasty, nasty], [[nasty, nasty]]),
+            Step(nasty, "yes", [nasty]),
+        ],
+    )
+    page = render(Page(nasty, nasty, nasty, None, [section], [nasty], nasty))
+    assert "<b>" not in page
+    assert "<b " not in page
+    assert page.count("&lt;b class=&#34;x&#34;&gt;&amp;") == 19
+
+
+def test_the_same_folder_gives_the_same_file_in_any_process(report_folders, pages, tmp_path):
+    """One process, 4 s."""
+    out = tmp_path / "again.html"
+    command = [sys.executable, "-m", "cb_pgm", "report", str(report_folders["run"]), "--out", str(out)]
+    subprocess.run(command, env={"PYTHONHASHSEED": "7", "PATH": ""}, check=True, capture_output=True)
+    assert out.read_text("utf-8") == pages["run"]
+
+
+# -- what it says ------------------------------------------------------------------------------------------
+
+
+def test_a_run_says_what_its_files_say(report_folders, elements):
+    result = json.loads((report_folders["run"] / "result.json").read_text("utf-8"))
+    settings = json.loads((report_folders["run"] / "settings.json").read_text("utf-8"))
+    text = "".join(elements["run"].text)
+    regrets = [entry["regret"] for entry in result["policies"] if entry["policy"] == "ucb"]
+    assert f"{np.mean(regrets):,.0f} ({np.std(regrets, ddof=1):,.0f})" in text
+    assert "Set either = yes" in text
+    assert settings["data"]["sha256"] in text
+    assert settings["versions"]["pgmpy"] in text
+    assert "known truth" in text
+    assert "ehearsal" not in text
+
+
+def test_a_rehearsal_is_called_one(elements):
+    assert "Rehearsal on a model fitted to a table" in "".join(elements["rehearsal"].text)
+    assert "In the rehearsal, set" in "".join(elements["rehearsal"].text)
+
+
+def test_a_study_says_what_failed_and_what_is_unfinished(report_folders, elements, tmp_path):
+    text = "".join(elements["study"].text)
+    assert "Left out, since failed: 36 cells." in text
+    assert "No module named 'nowhere'" in text
+    assert "Estimated against true graph" in text
+    folder = tmp_path / "study"
+    shutil.copytree(report_folders["study"], folder)
+    half = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "ucb"}], "runs": 3}
+    with pytest.raises(KeyboardInterrupt):
+        run_study(Study.from_dict(half), folder, force=True, progress=_interrupt)
+    assert "Not finished: 1 of 3 cells are done." in write_report(folder).read_text("utf-8")
+
+
+def _interrupt(_: int) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_study_of_failures_only_is_reported_too(tmp_path):
+    nowhere = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "nowhere:No"}]}
+    assert run_study(Study.from_dict(nowhere), tmp_path)["failed"] == 1
+    assert "Every cell failed." in write_report(tmp_path).read_text("utf-8")
+
+
+def test_a_session_says_where_it_stands(elements):
+    text = "".join(elements["session"].text)
+    assert "Set either = yes" in text
+    assert "of 1,000 patients told" in text
+    assert "The search, step by step" in text
+    assert "Nothing can be said yet: 0 of 9 rows told" in "".join(elements["open"].text)
+
+
+def test_a_run_that_ends_before_its_search_is_told_as_that(tmp_path):
+    options = ["--policy", "cn-ucb-fixed", "--horizon", "100", "--seed", "1", "--out", str(tmp_path)]
+    assert main(["run", "data/asia.csv", "--reward", "xray=yes", "--truth", "data/asia.bif", *options]) == 0
+    text = write_report(tmp_path).read_text("utf-8")
+    assert "It asked nothing" in text or "still going on when the rounds were over" in text
+
+
+# -- the story ---------------------------------------------------------------------------------------------
+
+
+def random_dag(n: int, seed: int) -> nx.DiGraph:
+    rng = np.random.default_rng(seed)
+    dag = nx.DiGraph()
+    dag.add_nodes_from(f"X{i}" for i in rng.permutation(n))
+    names = [f"X{i}" for i in range(n)]
+    dag.add_edges_from((names[i], names[j]) for j in range(n) for i in range(j) if rng.random() < 2.5 / n)
+    return dag
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_replay_ends_where_the_search_did(seed):
+    """The last scene leaves what was named, knows only true arrows, and shows each variable in one style."""
+    dag = random_dag(3 + seed % 10, seed)
+    graph = EssentialGraph.from_dag(dag)
+    target = graph.nodes[seed % len(graph.nodes)]
+    result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
+    scenes = replay(graph, [_question(step) for step in result.queries])
+    assert scenes[0].before == graph.nodes
+    assert all(former.after == latter.before for former, latter in pairwise(scenes))
+    assert scenes[-1].after == result.reward_variables == (target,)
+    assert set(scenes[-1].arrows) <= set(dag.edges)
+    learnt = [arrow for scene in scenes for arrow in scene.learnt]
+    assert len(set(learnt)) == len(learnt)
+    assert set(learnt) | set(graph.directed) == set(scenes[-1].arrows)
+    for scene in scenes:
+        assert scene_nodes(scene)[scene.question["variable"]] == "asked"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_story_of_a_search_under_way_is_the_beginning_of_the_finished_one(seed):
+    """What `sound` says was ruled out by its first k answers, for every k."""
+    dag = random_dag(4 + seed % 8, seed)
+    graph = EssentialGraph.from_dag(dag)
+    target = graph.nodes[seed % len(graph.nodes)]
+    result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
+    asked = [Question(step.query, step.probe, pulls=1) for step in result.queries]
+    finished = Story.of(asked, result, graph)
+    for known in range(len(asked)):
+        under_way = Story.of(asked[:known], None, graph)
+        assert under_way.result is None
+        assert under_way.questions == finished.questions[:known]
+
+
+def test_a_replay_for_several_parents_takes_candidates_up_again():
+    dag = nx.DiGraph([("A", "C"), ("B", "C"), ("C", "D")])
+    graph = EssentialGraph.from_dag(dag)
+    result = search.solve(search.multiple(graph), search.exact_answers(dag, ("A", "B")))
+    scenes = replay(graph, [_question(step) for step in result.queries])
+    held = [scene for scene in scenes if scene.question["fixed"]]
+    assert held
+    assert set(held[0].before) > set(scenes[scenes.index(held[0]) - 1].after) - {"A", "B"}
+
+
+def _question(step: search.Step) -> dict:
+    return {
+        "variable": step.query.variable,
+        "undecided": list(step.query.undecided),
+        "fixed": dict(step.query.fixed),
+        "moves": step.probe.is_ancestor,
+        "children": sorted(step.probe.children),
+        "ruled_out": list(step.ruled_out),
+        "reason": step.reason,
+    }
+
+
+def test_a_run_keeps_its_story():
+    """Questions, answers and what they cost, on a tree of 15: their pulls add up to the naming; 4 seconds."""
+    system = instances.tree(15, 2, seed=4)
+    graph = system.essential_graph()
+    reward_gap, effect_gap = system.effective_gaps(graph)
+    policy = CNUCB(
+        graph, system.states, system.marginals(), reward_gap=reward_gap, effect_gap=effect_gap,
+        noise_scale=system.noise_scale,
+    )  # fmt: skip
+    run = simulate(policy, system, 200_000, seed=1)
+    assert run.story is not None
+    assert run.story.result is not None
+    assert run.story.result.reward_variables == run.reward_variables
+    answer = search.exact_answers(system.dag, system.reward_parents)
+    for question in run.story.questions:
+        assert question.probe.is_ancestor == answer(question.query).is_ancestor
+        assert question.pulls > 0
+        assert question.reason
+    last = run.story.questions[-1].pulls
+    total = sum(question.pulls for question in run.story.questions)
+    assert total - last <= run.interventions_to_find <= total + 64
+    short = simulate(policy, system, 3, seed=1)
+    assert short.story is not None
+    assert (short.story.result, short.story.questions) == (None, ())
+
+
+def test_surroundings_are_the_nearest():
+    chain = EssentialGraph.from_dag(nx.DiGraph([("A", "B"), ("B", "C"), ("C", "D"), ("D", "E")]))
+    assert surroundings(chain, ["C"], 3) == ("B", "C", "D")
+    assert surroundings(chain, ["E"], 2) == ("D", "E")
+    assert surroundings(chain, ["C"], 9) == chain.nodes
+
+
+# -- frames and figures ------------------------------------------------------------------------------------
+
+
+def test_pulls_to_name_keeps_policies_that_named_something():
+    results = pd.DataFrame(
+        {
+            "policy": ["a", "a", "b"],
+            "graph": ["none", "none", "oracle"],
+            "run": [0, 1, 0],
+            "correct": [True, None, None],
+            "interventions_to_find": [7, None, None],
+        }
+    )
+    frame = pulls_to_name(results)
+    assert frame["name"].tolist() == ["a", "a"]
+    assert frame["pulls"].tolist()[0] == 7
+    assert np.isnan(frame["pulls"][1])
+    assert frame["right"].tolist() == [True, False]
+
+
+def test_regret_by_rows_averages_runs_and_keeps_the_oracle():
+    results = pd.DataFrame(
+        {
+            "system": "s",
+            "policy": "p",
+            "horizon": 10,
+            "graph": ["pc 50 rows"] * 2 + ["oracle", "none"],
+            "method": ["pc", "pc", "oracle", None],
+            "rows": [50, 50, None, None],
+            "regret": [1.0, 3.0, 0.5, 9.0],
+            "correct": [True, False, True, None],
+        }
+    )
+    frame = regret_by_rows(results, low=0, high=1)
+    assert frame["method"].tolist() == ["pc", "oracle"]
+    assert frame[["low", "regret", "high", "right", "runs"]].values.tolist() == [
+        [1.0, 2.0, 3.0, 0.5, 2.0],
+        [0.5, 0.5, 0.5, 1.0, 1.0],
+    ]
+
+
+def test_inline_figures_follow_the_page():
+    figure = new_figure(2, 2)
+    axes = figure.subplots()
+    axes.plot([0, 1], color="#0072B2")
+    axes.set_title("a<b\x07", color="#0072B2")
+    written = inline_svg(figure, "mine", 'say "a<b"')
+    assert isinstance(written, Markup)
+    assert "#0072b2" not in written
+    assert "stroke: var(--blue)" in written
+    assert "fill: var(--blue-text)" in written
+    assert "a&lt;b\N{REPLACEMENT CHARACTER}" in written
+    assert 'aria-label="say &quot;a&lt;b&quot;"' in written
+    assert re.findall(r' id="(?!mine-)', written) == []
+
+
+def _schemes() -> list[dict[str, str]]:
+    """The style sheet's colours: light, then dark."""
+    sheet = files("cb_pgm.report").joinpath("templates/page.css").read_text("utf-8")
+    blocks = re.findall(r":root \{(.*?)\}", sheet, re.DOTALL)
+    return [dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]{6})", block)) for block in blocks]
+
+
+def _contrast(one: str, other: str) -> float:
+    """WCAG's contrast ratio of two colours."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_letters_can_be_read_in_both_schemes(scheme):
+    """At least 4.5 : 1 for letters on the page and in the boxes of graphs; every mapped colour is there."""
+    colours = _schemes()[scheme]
+    assert set(COLOURS.values()) <= set(colours)
+    letters = [name for name in colours if name.endswith("-text")] + ["--ink", "--soft", "--accent"]
+    assert len(letters) >= 9
+    for name in letters:
+        assert _contrast(colours[name], colours["--paper"]) >= 4.5, name
+    for fill in ("--mark", "--asked", "--ruled-out", "--raised"):
+        assert _contrast(colours["--ink"], colours[fill]) >= 4.5, fill
+
+
+# -- what can't be reported on -----------------------------------------------------------------------------
+
+
+def test_a_folder_without_results_is_refused(tmp_path, capsys):
+    with pytest.raises(ReportError, match="Expected the results of a run, a study or a session"):
+        write_report(tmp_path)
+    assert main(["report", str(tmp_path / "nowhere")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["settings.json", "report.json", "regret.csv"])
+def test_an_incomplete_run_is_refused_by_the_file_that_is_missing(name, report_folders, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(report_folders["run"], folder)
+    (folder / name).unlink()
+    with pytest.raises(ReportError, match=re.escape(name)):
+        write_report(folder)
+    if name.endswith("json"):
+        (folder / name).write_text("{}")
+        with pytest.raises(ReportError, match=re.escape(name)):
+            write_report(folder)
+        (folder / name).write_text("not json")
+        with pytest.raises(ReportError, match="Expected JSON"):
+            write_report(folder)
+
+
+@pytest.mark.parametrize("name", ["results.sqlite", "session.sqlite"])
+def test_another_file_of_that_name_is_refused(name, tmp_path):
+    (tmp_path / name).write_text("this is no database at all, whatever its name says" * 30)
+    with pytest.raises(ReportError):
+        write_report(tmp_path)
+
+
+def test_out_is_not_written_over_by_mistake(report_folders, tmp_path, capsys):
+    out = tmp_path / "page.html"
+    folder = str(report_folders["open"])
+    assert main(["report", folder, "--out", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"report": str(out), "bytes": out.stat().st_size}
+    assert main(["report", folder, "--out", str(out)]) == 1
+    assert "--force" in capsys.readouterr().err
+    assert main(["report", folder, "--out", str(out), "--force"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
