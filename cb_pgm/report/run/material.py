@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cb_pgm.pipeline.run_report import Played, RunReport
+    from cb_pgm.pipeline.run_report import RunReport
+    from cb_pgm.pipeline.task import Played
 
 __all__ = ["run_material"]
 

@@ -11,8 +11,8 @@ from cb_pgm.report.html.svg import inline_svg
 from cb_pgm.report.run.pictures import marked_graph
 from cb_pgm.report.session.folder import SessionFolder
 from cb_pgm.report.story.section import story_blocks, story_key
+from cb_pgm.session.events import Asked, Told, Withdrawn
 from cb_pgm.session.status import counted, setting_text
-from cb_pgm.session.storage.events import Asked, Told, Withdrawn
 from cb_pgm.wording import count, listed, number, setting
 
 __all__ = [
