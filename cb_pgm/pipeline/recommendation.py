@@ -13,9 +13,9 @@ from cb_pgm.model.fitting import is_binary, rewards_of
 from cb_pgm.model.intervention import Intervention
 
 if TYPE_CHECKING:
+    from cb_pgm.model.intervention import ArmEstimate
     from cb_pgm.pipeline.run_report import RunReport
     from cb_pgm.pipeline.task import Task
-    from cb_pgm.policies.base import ArmEstimate
 
 __all__ = ["Recommendation", "recommend"]
 
