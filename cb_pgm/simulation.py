@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.intervention import Intervention, Observations
-from cb_pgm.policies.base import ArmEstimate, Policy
+from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations
+from cb_pgm.policies.base import Policy
 
 if TYPE_CHECKING:
     import pandas as pd

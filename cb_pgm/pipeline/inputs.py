@@ -21,7 +21,7 @@ from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
 
 if TYPE_CHECKING:
-    from cb_pgm.policies.base import States
+    from cb_pgm.model.intervention import States
     from discovery import DiscreteTable
 
 __all__ = [

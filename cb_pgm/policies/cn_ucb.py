@@ -20,9 +20,9 @@ import numpy as np
 from cb_pgm import search
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.base import Requirements
-from cb_pgm.model.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, States, joint_arms, single_variable_arms
+from cb_pgm.policies.base import Policy, joint_arms, single_variable_arms
 from cb_pgm.policies.graph_settings import EVIDENCE, check_graph_settings
 from cb_pgm.policies.screening_ucb import ScreeningUCB
 from cb_pgm.search.story import Question, Story
