@@ -17,7 +17,6 @@ from cb_pgm.pipeline.task import Played, Task, groups_of
 if TYPE_CHECKING:
     from cb_pgm.model.intervention import ArmEstimate
     from cb_pgm.pipeline.task import Task
-    from cb_pgm.policies.base import ArmEstimate
 
 __all__ = ["Recommendation", "recommend"]
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import States
 from cb_pgm.pipeline.inputs import settable_states
-from cb_pgm.policies.base import States
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Earlier
 from cb_pgm.session.settings import RewardColumn, SessionSettings

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from cb_pgm.errors import ReportError, SessionError
 from cb_pgm.model.intervention import ArmEstimate
-from cb_pgm.policies.base import ArmEstimate
 from cb_pgm.session.events import Event
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import Trial
