@@ -19,7 +19,7 @@ from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull, States
 
 if TYPE_CHECKING:
-    from cb_pgm.search.story import Story
+    from cb_pgm.search.trace import SearchTrace
 
 __all__ = ["Policy", "joint_arms", "single_variable_arms"]
 
@@ -139,7 +139,7 @@ class Policy(ABC):
         return None
 
     @property
-    def story(self) -> Story | None:
+    def story(self) -> SearchTrace | None:
         """The questions of its search so far and what came of them; None for one that doesn't ask any."""
         return None
 

@@ -27,7 +27,7 @@ from cb_pgm.report.html.page import Heading, Page, Paragraph, Points, Section, S
 from cb_pgm.report.html.svg import COLOURS, inline_svg
 from cb_pgm.report.story.figures import scene_nodes
 from cb_pgm.report.story.replay import replay, surroundings
-from cb_pgm.search.story import Question, Story
+from cb_pgm.search.trace import QueryRecord, SearchTrace
 from cb_pgm.study import Study, run_study
 from discovery import EssentialGraph
 
@@ -284,10 +284,10 @@ def test_the_story_of_a_search_under_way_is_the_beginning_of_the_finished_one(se
     graph = EssentialGraph.from_dag(dag)
     target = graph.nodes[seed % len(graph.nodes)]
     result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
-    asked = [Question(step.query, step.probe, pulls=1) for step in result.queries]
-    finished = Story.of(asked, result, graph)
+    asked = [QueryRecord(step.query, step.probe, pulls=1) for step in result.queries]
+    finished = SearchTrace.of(asked, result, graph)
     for known in range(len(asked)):
-        under_way = Story.of(asked[:known], None, graph)
+        under_way = SearchTrace.of(asked[:known], None, graph)
         assert under_way.result is None
         assert under_way.questions == finished.questions[:known]
 
