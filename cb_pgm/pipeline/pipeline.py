@@ -25,7 +25,8 @@ from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.run_report import RunReport
 from cb_pgm.pipeline.settings import RunSettings
 from cb_pgm.pipeline.task import Entry, Played, Task
-from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy, policy_kind
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import POLICIES, make_policy, policy_kind
 from cb_pgm.simulation import simulate
 from discovery.table.discrete_table import DiscreteTable, read_table
 
@@ -177,7 +178,7 @@ class Pipeline(RunSettings):
         for name in dict.fromkeys(self.policies):
             kind = policy_kind(name)
             if not kind.needs_graph:
-                yield Entry(name, "oracle" if kind.told else "none", make_policy(name, context))
+                yield Entry(name, "oracle" if kind.is_oracle else "none", make_policy(name, context))
                 continue
             for where, (essential_graph, marginals) in worlds.items():
                 known = replace(context, graph=essential_graph, marginals=marginals)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cb_pgm.pipeline.inputs import UsedGraph
     from cb_pgm.pipeline.settings import RunSettings
     from cb_pgm.policies.base import Policy
-    from cb_pgm.policies.registry import PolicyContext
+    from cb_pgm.policies.context import PolicyContext
     from cb_pgm.simulation import Run
     from discovery import DiscreteTable
 

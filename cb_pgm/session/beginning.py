@@ -32,7 +32,7 @@ def prepare(setup: Setup) -> Beginning:
 
 def _check(setup: Setup) -> None:
     kind = policy_kind(setup.policy)
-    if kind.told:
+    if kind.is_oracle:
         raise SessionError(
             f"Expected a policy for the real world but found {setup.policy}, which is told the truth: "
             f"take another"

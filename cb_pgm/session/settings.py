@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import Intervention, Observations, States
 from cb_pgm.policies.base import Policy
-from cb_pgm.policies.registry import PolicyContext, make_policy
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import make_policy
 from cb_pgm.session.events import Rows
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull
-from cb_pgm.policies.base import joint_arms, single_variable_arms
+from cb_pgm.policies.arms import joint_arms, single_variable_arms
 from cb_pgm.session.events import Asked, Earlier, Event, Told, Withdrawn
 from cb_pgm.session.settings import SessionSettings
 

@@ -18,7 +18,8 @@ from cb_pgm.errors import StudyError
 from cb_pgm.model.intervention import Observations
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.base import Policy
-from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.simulation import simulate
 from cb_pgm.study.config import Cell, is_told
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
@@ -124,7 +125,7 @@ def _policy(name: str, context: PolicyContext) -> Policy:
     except (ImportError, AttributeError) as error:
         raise StudyError(f"Expected a policy at {name!r} but found {error}") from None
     if isinstance(made, type) and issubclass(made, Policy):
-        return made(context.states, noise_scale=context.noise_scale, settable=context.settable)
+        return made.from_context(context)
     policy: Policy = made(context)
     return policy
 

@@ -197,7 +197,7 @@ class Study:
 def is_told(policy: Part) -> bool:
     """Return whether the policy is told what it plays against, as a floor for the others."""
     name = policy["name"]
-    return name in POLICIES and POLICIES[name].told
+    return name in POLICIES and POLICIES[name].is_oracle
 
 
 def needs_graph(policy: Part) -> bool:

@@ -18,7 +18,7 @@ from cb_pgm.session.replay_report import ReplayReport
 from cb_pgm.session.setup import Setup
 from cb_pgm.session.state import Trial
 
-REAL = [name for name, kind in POLICIES.items() if not kind.told]
+REAL = [name for name, kind in POLICIES.items() if not kind.is_oracle]
 ARMS = {("drug", "low"): 60, ("drug", "high"): 150, ("diet", "some"): 80, ("age", "old"): 3}
 SACHS = os.environ.get("SACHS_INTERVENTIONAL")
 
