@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.files import json_text, write_text
+from cb_pgm.model.bif import write_bif
+from cb_pgm.pipeline.inputs import turned_over
 from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
 from cb_pgm.plotting.regret import draw_regret, regret_bands, save
 from cb_pgm.provenance import versions
@@ -22,7 +24,7 @@ __all__ = ["resolved_settings", "write_run"]
 
 
 def write_run(report: RunReport, folder: Path) -> None:
-    """Write the outcome, the settings, what a report needs, curves and pictures."""
+    """Write the outcome, the settings, what a report needs, curves, pictures and the system's network."""
     task = report.task
     write_text(folder / "result.json", json_text(report.to_dict()))
     write_text(folder / "settings.json", json_text(resolved_settings(task)))
@@ -41,6 +43,8 @@ def write_run(report: RunReport, folder: Path) -> None:
         marked_as="cause of the reward" if task.is_truth else "cause of the reward in the fitted model",
     )
     save(picture, folder / "graph")
+    flipped = bool(task.turn) and system.reward.noise is None  # the file has the reward as asked for
+    write_bif((turned_over(system) if flipped else system).network(), folder / "model.bif")
 
 
 def resolved_settings(task: Task) -> dict[str, Any]:
