@@ -109,7 +109,8 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
     CausalSystemError
         If the file can't be read or the reward isn't in it.
     """
-    from cb_pgm.model.pgmpy_networks import model_of_network, read_bif
+    from cb_pgm.model.bif import read_bif
+    from cb_pgm.model.pgmpy_networks import model_of_network
 
     network = read_bif(path)
     if "=" not in reward:
@@ -191,7 +192,7 @@ def marginals_over(table: DiscreteTable, states: States) -> Marginals:
 
 
 def _dag_of_bif(path: str | Path) -> nx.DiGraph[str]:
-    from cb_pgm.model.pgmpy_networks import read_bif
+    from cb_pgm.model.bif import read_bif
 
     network = read_bif(path)
     dag: nx.DiGraph[str] = nx.DiGraph()

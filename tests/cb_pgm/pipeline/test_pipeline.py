@@ -14,7 +14,7 @@ import pytest
 
 import cb_pgm
 from cb_pgm import CausalBanditError
-from cb_pgm.model import pgmpy_networks
+from cb_pgm.model import bif
 from cb_pgm.pipeline import Pipeline
 from discovery import EssentialGraph
 
@@ -43,7 +43,7 @@ def comparable(report) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def networks_parsed_once():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pgmpy_networks, "read_bif", cache(pgmpy_networks.read_bif))
+        patch.setattr(bif, "read_bif", cache(bif.read_bif))
         yield
 
 
