@@ -1,7 +1,7 @@
 """The families of the paper's lower bounds: without Assumption 2 or 3 no policy improves on UCB.
 
 A family has nK + 1 instances. In each of them every variable has the state 0 unless it is set. One arm has
-mean Δ (none in instance 0), all others have mean 0, and no other arm gives any information on which one it is.
+mean Δ (none in instance 0), all others have mean 0, and no other arm gives any information about it.
 
 References
 ----------
