@@ -24,7 +24,7 @@ from cb_pgm.session.storage.events import Earlier, Rows
 from discovery import DiscreteTable, read_csv
 from discovery.table.columns import TextColumn
 from discovery.table.csv_reader import read_text
-from discovery.table.roles import find_reward
+from discovery.table.rows import find_reward
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Setup

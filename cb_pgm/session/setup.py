@@ -20,7 +20,7 @@ from cb_pgm.policies.registry import policy_kind
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.settings import STOPS, RewardColumn, SessionSettings
 from cb_pgm.session.storage.events import Earlier
-from discovery.table.roles import find_reward
+from discovery.table.rows import find_reward
 
 if TYPE_CHECKING:
     from discovery import EssentialGraph, Marginals
