@@ -19,7 +19,10 @@ from cb_pgm.session.events import Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.state import OpenPull
 from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number, quoted
+from cb_pgm.session.storage.events import Rows
+from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number
 from discovery.table.csv_reader import check_names, read_text
+from discovery.wording import quoted
 
 __all__ = ["RowSource", "check_rows", "read_rows"]
 

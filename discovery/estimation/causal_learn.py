@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MixedGraph", "put_in", "read_matrix"]
+__all__ = ["MixedGraph", "patched", "read_matrix"]
 
 Pair = tuple[int, int]
 
@@ -36,7 +36,7 @@ class MixedGraph:
 
 
 @contextmanager
-def put_in(*replacements: tuple[ModuleType, Mapping[str, Any]]) -> Iterator[None]:
+def patched(*replacements: tuple[ModuleType, Mapping[str, Any]]) -> Iterator[None]:
     """Replace attributes of modules until the block ends; names that a module doesn't have are left alone.
 
     The library's own Python warnings are silenced meanwhile.
@@ -44,7 +44,7 @@ def put_in(*replacements: tuple[ModuleType, Mapping[str, Any]]) -> Iterator[None
     Examples
     --------
     >>> import math
-    >>> with put_in((math, {"tau": 6, "no_such_name": 0})):
+    >>> with patched((math, {"tau": 6, "no_such_name": 0})):
     ...     math.tau, hasattr(math, "no_such_name")
     (6, False)
     >>> math.tau > 6

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discovery.estimation.causal_learn import MixedGraph, put_in, read_matrix
+from discovery.estimation.causal_learn import MixedGraph, patched, read_matrix
 from discovery.graphs.characterization import class_of_dag
 
 __all__ = ["run_ges"]
@@ -55,7 +55,7 @@ def run_ges(codes: NDArray[np.integer], local_score: LocalScore) -> MixedGraph:
         calls += 1
         return sign * local_score(variable, parents)
 
-    with put_in((module, {"local_score_BDeu": score, **_faster_helpers(module)})):
+    with patched((module, {"local_score_BDeu": score, **_faster_helpers(module)})):
         found = module.ges(codes, score_func="local_score_BDeu")["G"]
     return read_matrix(found.graph, *([] if calls else [_HOOK_MOVED]))
 

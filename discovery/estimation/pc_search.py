@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discovery.estimation.causal_learn import MixedGraph, Pair, put_in, read_matrix
+from discovery.estimation.causal_learn import MixedGraph, Pair, patched, read_matrix
 from discovery.estimation.skeleton import Skeleton, stable_skeleton
 
 __all__ = ["PCSettings", "allowed_tests", "run_pc"]
@@ -104,7 +104,7 @@ def _one_run(
     if codes.shape[1] > OWN_SKELETON_ABOVE or settings.required or settings.forbidden:
         replacements["skeleton_discovery"] = _skeleton_phase(graph_class, tests, settings, limit)
     registry = dict(getattr(cit, "_custom_ci_tests", {}))
-    with put_in((skeletons, replacements), (cit, {"_custom_ci_tests": registry})):
+    with patched((skeletons, replacements), (cit, {"_custom_ci_tests": registry})):
         can_register = hasattr(cit, "register_ci_test")
         if can_register:
             cit.register_ci_test(_TEST_NAME, _test_class(cit.CIT_Base, tests))

@@ -9,13 +9,13 @@ from fields that come block by block.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
+from discovery.wording import listed, quoted
 
 __all__ = [
     "MAX_STATES",
@@ -147,30 +147,6 @@ def as_number(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-def quoted(text: str) -> str:
-    """Return the text in quotes, on one line, shortened if long.
-
-    Examples
-    --------
-    >>> print(quoted("a\\nb"), quoted("x" * 100))
-    'a\\nb' 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
-    """
-    return repr(text if len(text) <= 40 else f"{text[:40]}…")
-
-
-def listed(texts: Iterable[str], most: int = 5) -> str:
-    """Return the texts in quotes, the first few by name.
-
-    Examples
-    --------
-    >>> listed("abcdefg"), listed("ab")
-    ("'a', 'b', 'c', 'd', 'e' and 2 more", "'a', 'b'")
-    """
-    every = list(texts)
-    rest = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(quoted(text) for text in every[:most]) + rest
 
 
 class ColumnBuilder:

@@ -11,15 +11,15 @@ import io
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from difflib import get_close_matches
 from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 
 from discovery.errors import TableError
-from discovery.table.columns import ColumnBuilder, RawTable, as_number, listed, quoted
+from discovery.table.columns import ColumnBuilder, RawTable, as_number
+from discovery.wording import listed, no_column, quoted
 
-__all__ = ["Progress", "check_names", "no_column", "read_text"]
+__all__ = ["Progress", "check_names", "read_text"]
 
 #: Called with the bytes read and the bytes in all.
 Progress = Callable[[int, int], None]
@@ -109,14 +109,6 @@ def check_names(names: Collection[str], ignore: Collection[str], source: str) ->
             raise TableError(
                 f"Expected columns to ignore that exist but found {no_column(name, names, source)}"
             )
-
-
-def no_column(name: str, names: Collection[str], source: str) -> str:
-    """Say that there is no such column, and which one comes near or which there are."""
-    same = [other for other in names if other.casefold() == name.casefold()]
-    near = same or get_close_matches(name, names, n=1)
-    hint = f"did you mean {quoted(near[0])}?" if near else f"its columns are {listed(names)}"
-    return f"no column {quoted(name)} in {source}: {hint}"
 
 
 class _HashingFile(io.RawIOBase):

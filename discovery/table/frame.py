@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discovery.errors import TableError
-from discovery.table.columns import MAX_STATES, Column, NumberColumn, RawTable, TextColumn, as_number, quoted
+from discovery.table.columns import MAX_STATES, Column, NumberColumn, RawTable, TextColumn, as_number
 from discovery.table.csv_reader import check_names
+from discovery.wording import quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,6 +14,9 @@ from discovery.table.coding import MAX_NUMBERS, CodedVariable, appearances, code
 from discovery.table.columns import Column, TextColumn, as_number, listed, quoted
 from discovery.table.rows import UsedRows
 from discovery.table.settings import TableSettings
+from discovery.table.coding import MAX_NUMBERS, CodedVariable, TableSettings, appearances, code_variable
+from discovery.table.columns import Column, TextColumn, as_number
+from discovery.wording import listed, quoted
 
 __all__ = ["CodedVariables", "code_variables"]
 

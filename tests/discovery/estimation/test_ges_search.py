@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from causallearn.search.ScoreBased import GES
 
-from discovery.estimation.causal_learn import put_in, read_matrix
+from discovery.estimation.causal_learn import patched, read_matrix
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
 from discovery.estimation.ges_search import run_ges
@@ -60,7 +60,7 @@ def test_a_causal_learn_with_another_hook_keeps_its_own_and_says_so(random_dag, 
     search, own_score = GES.ges, GES.local_score_BDeu
 
     def ignores_what_was_put_in(data, score_func):
-        with put_in((GES, {"local_score_BDeu": own_score})):
+        with patched((GES, {"local_score_BDeu": own_score})):
             return search(data, score_func=score_func)
 
     monkeypatch.setattr(GES, "ges", ignores_what_was_put_in)
@@ -81,7 +81,7 @@ def test_a_causal_learn_that_minimises_gets_the_score_with_the_other_sign(random
         return lambda *arguments: -score(*arguments)
 
     def minimises(data, score_func):
-        with put_in((GES, {"local_score_BDeu": turned(GES.local_score_BDeu)})):
+        with patched((GES, {"local_score_BDeu": turned(GES.local_score_BDeu)})):
             return search(data, score_func=score_func)
 
     monkeypatch.setattr(GES, "local_score_BDeu", turned(own_score))
