@@ -22,7 +22,7 @@ from results_page import add_option, write_section
 from cb_pgm import search
 from cb_pgm.search.central_node import central_node
 from cb_pgm.search.cliques import rooted_clique_tree
-from cb_pgm.search.inquiry import Inquiry
+from cb_pgm.search.search_state import SearchState
 from discovery import EssentialGraph
 
 PAGE = Path("cb_pgm/README.md")
@@ -73,23 +73,23 @@ def random_chordal_dag(n: int, largest_clique: int, rng: random.Random) -> nx.Di
 
 def whole_cliques(graph: EssentialGraph) -> search.Search:
     """The sound search with whole central cliques as its questions."""
-    inquiry = Inquiry(graph)
+    state = SearchState(graph)
     for component in graph.chain_components():
-        while left := [node for node in component if node in inquiry.candidates]:
-            if len(inquiry.candidates) == 1 and inquiry.deepest in inquiry.candidates:
-                return inquiry.named(left[0])
+        while left := [node for node in component if node in state.candidates]:
+            if len(state.candidates) == 1 and state.deepest in state.candidates:
+                return state.named(left[0])
             inside = set(left)
             adjacency = {
                 node: {other: None for other in graph.neighbours(node) if other in inside} for node in left
             }
             tree = rooted_clique_tree(left, adjacency)
             clique = tree.cliques[central_node(tree.neighbours(), dict.fromkeys(range(len(tree.cliques)), 1))]
-            if all(inquiry.asked(variable) for variable in clique):
-                clique = tuple(node for node in left if not inquiry.asked(node))[:1]
+            if all(state.asked(variable) for variable in clique):
+                clique = tuple(node for node in left if not state.asked(node))[:1]
             for variable in clique:
-                moves = yield from inquiry.ask(variable)
-                inquiry.conclude(variable, moves)
-    return inquiry.unnamed("no variable moved the reward")
+                moves = yield from state.ask(variable)
+                state.conclude(variable, moves)
+    return state.unnamed("no variable moved the reward")
 
 
 def cliques_throughout(graph: EssentialGraph, dag: nx.DiGraph[str], reward_variable: str) -> tuple[int, bool]:

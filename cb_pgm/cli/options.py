@@ -6,6 +6,7 @@ import inspect
 import math
 import sys
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +22,13 @@ __all__ = [
     "add_table",
     "add_table_settings",
     "add_toml_help",
+    "check_reward_scale",
     "count",
-    "estimate_settings",
     "positive",
     "probability",
     "real",
-    "reward_scale_settings",
     "seed",
-    "table_settings",
+    "settings_of",
 ]
 
 
@@ -135,28 +135,11 @@ class _PrintDocstring(Action):
         parser.exit()
 
 
-def table_settings(options: Namespace) -> dict[str, Any]:
-    """Return what `add_table` has added, as `discovery.read_csv` and `Pipeline` take it."""
-    return {
-        "ignore": tuple(options.ignore),
-        "missing": options.missing,
-        "bins": options.bins,
-        "bin_rule": options.bin_rule,
-        "merge_rare": options.merge_rare,
-        "intervention_column": options.intervention_column,
-        "separator": options.separator,
-    }
-
-
-def estimate_settings(options: Namespace) -> dict[str, Any]:
-    """Return how `add_table` was told to estimate the graph, as `estimated_graph` and `Pipeline` take it."""
-    return {
-        "method": options.method,
-        "knowledge": options.knowledge,
-        "alpha": options.alpha,
-        "uc_rule": options.uc_rule,
-        "equivalent_sample_size": options.equivalent_sample_size,
-    }
+def settings_of(options: Namespace, kind: type[Any]) -> dict[str, Any]:
+    """Return those options that are fields of a settings dataclass, as its keywords."""
+    names = [field.name for field in fields(kind) if hasattr(options, field.name)]
+    given = {name: getattr(options, name) for name in names}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
 
 
 def add_reward_scale(group: _ArgumentGroup, *, reward_range: str) -> None:
@@ -170,14 +153,12 @@ def add_reward_scale(group: _ArgumentGroup, *, reward_range: str) -> None:
     )
 
 
-def reward_scale_settings(options: Namespace) -> dict[str, Any]:
-    """Return what `add_reward_scale` has added, or raise UsageError where it doesn't go together."""
+def check_reward_scale(options: Namespace) -> None:
+    """Raise UsageError where what `add_reward_scale` has added doesn't go together."""
     if options.reward_range is not None and options.noise_scale is not None:
         raise UsageError("--reward-range and --noise-scale both set the noise scale: give one of them")
     if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
         raise UsageError("--reward-range takes the lower end first, then the upper one")
-    ends = None if options.reward_range is None else tuple(options.reward_range)
-    return {"reward_range": ends, "noise_scale": options.noise_scale}
 
 
 def count(text: str) -> int:

@@ -23,7 +23,7 @@ from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
 
 if TYPE_CHECKING:
-    from cb_pgm.policies.base import States
+    from cb_pgm.model.intervention import States
     from discovery import DiscreteTable, EssentialGraph
 
 __all__ = [

@@ -17,11 +17,11 @@ from cb_pgm.errors import CausalBanditError, CausalSystemError
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
 from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
-from discovery.estimation.knowledge import read_knowledge
+from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
 
 if TYPE_CHECKING:
-    from cb_pgm.policies.base import States
+    from cb_pgm.model.intervention import States
     from discovery import DiscreteTable
 
 __all__ = [
@@ -52,25 +52,9 @@ class UsedGraph:
     warnings: tuple[str, ...] = ()
 
 
-def estimated_graph(
-    table: DiscreteTable,
-    method: str,
-    *,
-    knowledge: str | Path | None = None,
-    alpha: float = 0.01,
-    uc_rule: int = 2,
-    equivalent_sample_size: float = 1.0,
-) -> UsedGraph:
-    """Estimate the graph of a table as `discovery.estimate` does, with knowledge from a TOML file."""
-    known = None if knowledge is None else read_knowledge(knowledge)
-    found = estimate(
-        table,
-        method,
-        alpha=alpha,
-        uc_rule=uc_rule,
-        equivalent_sample_size=equivalent_sample_size,
-        knowledge=known,
-    )
+def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGraph:
+    """Estimate the graph of a table as `discovery.estimate` does."""
+    found = estimate(table, **settings.estimate_keywords())
     return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds, found.warnings)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from cb_pgm.policies.base import ArmEstimate
+    from cb_pgm.model.intervention import ArmEstimate
 
 __all__ = ["draw_arms", "draw_by_rows", "draw_pulls", "pulls_to_name", "regret_by_rows"]
 

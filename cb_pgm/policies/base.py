@@ -10,36 +10,22 @@ import copy
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
-from cb_pgm.model.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull, States
 
 if TYPE_CHECKING:
-    from cb_pgm.search.story import Story
+    from cb_pgm.search.trace import SearchTrace
 
-__all__ = ["ArmEstimate", "Policy", "States", "joint_arms", "single_variable_arms"]
-
-States = Mapping[str, Sequence[str]]
+__all__ = ["Policy", "joint_arms", "single_variable_arms"]
 
 # Rows at which intervals are as narrow as can be: few, as bad arms get no more. With 1,000 rows an interval
 # is then 7 % wider than it could be, whereas one tuned to 1,000 would be more than twice as wide with 10.
 _NARROWEST_AT = 30
-
-
-@dataclass(frozen=True)
-class ArmEstimate:
-    """An arm's mean reward in `rows` rows, with an interval that holds for all arms at all times at once."""
-
-    intervention: Intervention
-    mean: float
-    low: float
-    high: float
-    rows: int
 
 
 def single_variable_arms(states: States) -> tuple[Intervention, ...]:
@@ -153,7 +139,7 @@ class Policy(ABC):
         return None
 
     @property
-    def story(self) -> Story | None:
+    def story(self) -> SearchTrace | None:
         """The questions of its search so far and what came of them; None for one that doesn't ask any."""
         return None
 

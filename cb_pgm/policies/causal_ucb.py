@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.model.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, States, single_variable_arms
+from cb_pgm.policies.base import Policy, single_variable_arms
 from cb_pgm.policies.parents import checked_parents
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.base import Evidence
 from cb_pgm.evidence.fixed import FixedEvidence
 from cb_pgm.evidence.sequential import SequentialEvidence
-from cb_pgm.policies.base import States
+from cb_pgm.model.intervention import States
 
 __all__ = ["EVIDENCE", "check_graph_settings"]
 

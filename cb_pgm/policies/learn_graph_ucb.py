@@ -15,8 +15,7 @@ import numpy as np
 
 from cb_pgm import search
 from cb_pgm.evidence.base import Evidence, Requirements
-from cb_pgm.model.intervention import Pull
-from cb_pgm.policies.base import States
+from cb_pgm.model.intervention import Pull, States
 from cb_pgm.policies.exploration import ExploreThenUCB
 from cb_pgm.policies.graph_settings import EVIDENCE, check_graph_settings
 from cb_pgm.search.orientation import orient

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cb_pgm.model.intervention import Intervention
-from cb_pgm.policies.base import States
+from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.policies.parents import checked_parents, parent_arms
 from cb_pgm.policies.ucb import UCB
 

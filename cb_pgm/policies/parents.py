@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.model.intervention import Intervention
-from cb_pgm.policies.base import States, joint_arms, single_variable_arms
+from cb_pgm.model.intervention import Intervention, States
+from cb_pgm.policies.base import joint_arms, single_variable_arms
 
 __all__ = ["checked_parents", "parent_arms"]
 

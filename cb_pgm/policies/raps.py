@@ -18,8 +18,7 @@ import numpy as np
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.base import Requirements
-from cb_pgm.model.intervention import Intervention, Pull
-from cb_pgm.policies.base import States
+from cb_pgm.model.intervention import Intervention, Pull, States
 from cb_pgm.policies.exploration import ExploreThenUCB
 
 __all__ = ["RAPS", "Reply", "parent_search", "raps_batch_size"]

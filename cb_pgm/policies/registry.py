@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Literal
 from cb_pgm.errors import PolicyError
 
 if TYPE_CHECKING:
+    from cb_pgm.model.intervention import States
     from cb_pgm.model.system import CausalSystem
-    from cb_pgm.policies.base import Policy, States
+    from cb_pgm.policies.base import Policy
     from discovery import EssentialGraph, Marginals
 
 __all__ = ["POLICIES", "PolicyContext", "PolicyKind", "make_policy", "policy_kind"]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.evidence.separation import RecentRows
-from cb_pgm.model.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, States, joint_arms, single_variable_arms
+from cb_pgm.policies.base import Policy, joint_arms, single_variable_arms
 
 __all__ = ["ScreeningUCB"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cb_pgm.search.component_order import Priority, components_in_order
-from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
 from cb_pgm.search.query import Search
+from cb_pgm.search.search_state import NOTHING_MOVED, SearchState
 from cb_pgm.search.tree_search import find_key_node, find_subtree
 from discovery.graphs.essential_graph import EssentialGraph
 
@@ -60,14 +60,14 @@ def forest(graph: EssentialGraph, *, priority: Priority | None = None) -> Search
 
 
 def _search(graph: EssentialGraph, components: Sequence[tuple[str, ...]]) -> Search:
-    inquiry = Inquiry(graph)
+    state = SearchState(graph)
     for component in components:
         if not is_tree(graph, component):
             size = len(component)
-            return inquiry.unnamed(f"the chain component of {component[0]} ({size} variables) isn't a tree")
-        found = yield from find_subtree(graph, component, inquiry)
+            return state.unnamed(f"the chain component of {component[0]} ({size} variables) isn't a tree")
+        found = yield from find_subtree(graph, component, state)
         if found:
             # Line 7 is followed by no return, so the printed loop goes on to further components; the first
             # ancestor found, downstream first, is in the right one.
-            return inquiry.named((yield from find_key_node(graph, inquiry)))
-    return inquiry.unnamed(NOTHING_MOVED)
+            return state.named((yield from find_key_node(graph, state)))
+    return state.unnamed(NOTHING_MOVED)

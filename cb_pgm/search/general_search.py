@@ -21,8 +21,8 @@ from cb_pgm.search.central_node import branch, central_node
 from cb_pgm.search.cliques import Clique, rooted_clique_tree
 from cb_pgm.search.component_order import Priority, components_in_order
 from cb_pgm.search.forest_search import is_tree
-from cb_pgm.search.inquiry import Inquiry
 from cb_pgm.search.query import Probe, Query, Search
+from cb_pgm.search.search_state import SearchState
 from cb_pgm.search.tree_search import find_key_node, find_subtree
 from discovery.graphs.essential_graph import EssentialGraph
 
@@ -65,33 +65,33 @@ def general(graph: EssentialGraph, *, priority: Priority | None = None) -> Searc
 
 
 def _search(graph: EssentialGraph, components: Sequence[tuple[str, ...]]) -> Search:
-    inquiry = Inquiry(graph)
+    state = SearchState(graph)
     for component in components:
         # A star's separators are all equal, so Definition 10 as printed excludes trees with a node of three
         # neighbours, on which Theorem 3 is then silent; trees have their own algorithm.
         if is_tree(graph, component):
-            found = yield from find_subtree(graph, component, inquiry)
+            found = yield from find_subtree(graph, component, state)
             if found:
-                return inquiry.named((yield from find_key_node(graph, inquiry)))
+                return state.named((yield from find_key_node(graph, state)))
             continue
-        stages = _CliqueSearch(graph, component, inquiry)
+        stages = _CliqueSearch(graph, component, state)
         yield from stages.find_sub_junction_tree()
         clique = yield from stages.find_key_clique()
         if clique is not None:
-            return inquiry.unnamed("the reward's parent is in this clique", clique)
-    return inquiry.unnamed("no clique that holds the reward's parent was found", ())
+            return state.unnamed("the reward's parent is in this clique", clique)
+    return state.unnamed("no clique that holds the reward's parent was found", ())
 
 
 class _CliqueSearch:
     """Both stages on one chain component; cliques go by their number in the clique tree."""
 
-    def __init__(self, graph: EssentialGraph, component: Sequence[str], inquiry: Inquiry) -> None:
+    def __init__(self, graph: EssentialGraph, component: Sequence[str], state: SearchState) -> None:
         adjacency = {node: dict.fromkeys(graph.neighbours(node)) for node in component}
         tree = rooted_clique_tree(component, adjacency)
         self._cliques = tree.cliques
         self._neighbours = tree.neighbours()
         self._component = component
-        self._inquiry = inquiry
+        self._state = state
         self._left = dict.fromkeys(range(len(tree.cliques)))  # those of positive weight
 
     def find_sub_junction_tree(self) -> Generator[Query, Probe, None]:
@@ -156,7 +156,7 @@ class _CliqueSearch:
         moves = False
         for variable in self._cliques[clique]:
             if variable not in apart_from:
-                moves |= yield from self._inquiry.ask(variable)
+                moves |= yield from self._state.ask(variable)
         return moves
 
     def _down(self, central: int) -> list[int]:
@@ -166,7 +166,7 @@ class _CliqueSearch:
     def _points_at(self, clique: int, other: int) -> bool:
         shared = [node for node in self._cliques[clique] if node in self._cliques[other]]
         own = [node for node in self._cliques[other] if node not in shared]
-        return all(self._inquiry.known.has_arrow(tail, head) for tail in shared for head in own)
+        return all(self._state.known.has_arrow(tail, head) for tail in shared for head in own)
 
     def _central(self) -> int:
         """Return a central clique or, if it is ruled out, one that is left next to it."""
@@ -182,7 +182,7 @@ class _CliqueSearch:
             self._left.pop(clique, None)
         remaining = {variable for clique in self._left for variable in self._cliques[clique]}
         gone = [variable for variable in self._component if variable not in remaining]
-        self._inquiry.rule_out(self._inquiry.steps[-1].query.variable, gone, reason)
+        self._state.rule_out(self._state.steps[-1].query.variable, gone, reason)
 
     def _name(self, clique: int) -> str:
         return "{" + ", ".join(self._cliques[clique]) + "}"

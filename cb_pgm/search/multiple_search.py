@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from cb_pgm.search.component_order import Priority, components_in_order
-from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
 from cb_pgm.search.query import Search, SearchResult
+from cb_pgm.search.search_state import NOTHING_MOVED, SearchState
 from cb_pgm.search.sound_search import checked_settable, narrow_down
 from discovery.graphs.essential_graph import EssentialGraph
 
@@ -68,22 +68,22 @@ def multiple(
 def _search(
     graph: EssentialGraph, components: Sequence[tuple[str, ...]], settable: Collection[str]
 ) -> Search:
-    inquiry = Inquiry(graph)
+    state = SearchState(graph)
     found: list[str] = []
     while True:
-        yield from narrow_down(graph, components, settable, inquiry)
-        parent = inquiry.deepest
-        if parent is None or list(inquiry.candidates) != [parent]:
-            return _result(inquiry, found)
+        yield from narrow_down(graph, components, settable, state)
+        parent = state.deepest
+        if parent is None or list(state.candidates) != [parent]:
+            return _result(state, found)
         found.append(parent)
-        inquiry.hold(parent)
+        state.hold(parent)
 
 
-def _result(inquiry: Inquiry, found: Sequence[str]) -> SearchResult:
-    parents = inquiry.in_order(found)
-    if inquiry.deepest is None and not inquiry.candidates:
-        return SearchResult(parents, parents, tuple(inquiry.steps), "" if found else NOTHING_MOVED)
+def _result(state: SearchState, found: Sequence[str]) -> SearchResult:
+    parents = state.in_order(found)
+    if state.deepest is None and not state.candidates:
+        return SearchResult(parents, parents, tuple(state.steps), "" if found else NOTHING_MOVED)
     # A yes only says where one parent is; others may be wherever there was no no.
-    candidates = inquiry.in_order([*found, *inquiry.not_excluded()])
+    candidates = state.in_order([*found, *state.not_excluded()])
     note = "the answers don't tell whether there is a further parent, or which"
-    return SearchResult(parents, candidates, tuple(inquiry.steps), note)
+    return SearchResult(parents, candidates, tuple(state.steps), note)

@@ -17,8 +17,8 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 
 from cb_pgm.search.central_node import central_node
 from cb_pgm.search.cliques import rooted_clique_tree
-from cb_pgm.search.inquiry import Inquiry
 from cb_pgm.search.query import Probe, Query
+from cb_pgm.search.search_state import SearchState
 from discovery.graphs.chain_graphs import Ends, chain_components
 from discovery.graphs.essential_graph import EssentialGraph
 
@@ -53,23 +53,23 @@ def orient(
     >>> next(orient(chain))
     Query(variable='B', undecided=('A', 'C'), fixed={})
     """
-    inquiry = Inquiry(graph)
+    state = SearchState(graph)
     askable = frozenset(graph.nodes if settable is None else settable)
     pending: list[Sequence[str]] = [*graph.chain_components()]
     while pending:
         component = pending.pop()
         inside = frozenset(component)
         lines: Ends = {
-            node: {other: None for other in inquiry.known.neighbours(node) if other in inside}
+            node: {other: None for other in state.known.neighbours(node) if other in inside}
             for node in component
         }
         for part in chain_components(component, lines):
             open_nodes = [node for node in part if lines[node] and node in askable]
             if open_nodes:
-                yield from inquiry.ask(_most_central(part, lines, open_nodes))
+                yield from state.ask(_most_central(part, lines, open_nodes))
                 pending.append(part)
     lines_before = frozenset(graph.undirected)
-    learnt = [arrow for arrow in inquiry.known.arrows() if not lines_before.isdisjoint((arrow, arrow[::-1]))]
+    learnt = [arrow for arrow in state.known.arrows() if not lines_before.isdisjoint((arrow, arrow[::-1]))]
     return EssentialGraph(graph.nodes, graph.directed, graph.undirected, background=learnt)
 
 

@@ -16,8 +16,8 @@ from collections.abc import Generator, Sequence
 
 from cb_pgm.errors import SearchError
 from cb_pgm.search.central_node import central_node
-from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
 from cb_pgm.search.query import Probe, Query, Search
+from cb_pgm.search.search_state import NOTHING_MOVED, SearchState
 from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["find_key_node", "find_subtree", "tree"]
@@ -57,15 +57,15 @@ def tree(graph: EssentialGraph) -> Search:
 
 
 def _search(graph: EssentialGraph) -> Search:
-    inquiry = Inquiry(graph)
-    found = yield from find_subtree(graph, graph.nodes, inquiry)
+    state = SearchState(graph)
+    found = yield from find_subtree(graph, graph.nodes, state)
     if not found:
-        return inquiry.unnamed(NOTHING_MOVED)
-    return inquiry.named((yield from find_key_node(graph, inquiry)))
+        return state.unnamed(NOTHING_MOVED)
+    return state.named((yield from find_key_node(graph, state)))
 
 
 def find_subtree(
-    graph: EssentialGraph, component: Sequence[str], inquiry: Inquiry
+    graph: EssentialGraph, component: Sequence[str], state: SearchState
 ) -> Generator[Query, Probe, bool]:
     """Narrow the candidates to an ancestor of the reward and what lies below it, if `component` holds one.
 
@@ -75,42 +75,40 @@ def find_subtree(
     # "While found is False" (line 3) never ends where the component holds no ancestor; here it ends when
     # nothing is left. And "q_{t+1} ← 1" (line 25) would revive what was ruled out: candidates only become
     # fewer.
-    while left := [node for node in component if node in inquiry.candidates]:
+    while left := [node for node in component if node in state.candidates]:
         central = _central(graph, left)
-        moves = yield from inquiry.ask(central)
+        moves = yield from state.ask(central)
         # Line 23 rules out the central node only if one of its branches points down; one without neighbours
         # would be probed for ever. A no always rules it out.
-        inquiry.conclude(central, moves)
+        state.conclude(central, moves)
         if moves:
             return True
     return False
 
 
-def find_key_node(graph: EssentialGraph, inquiry: Inquiry) -> Generator[Query, Probe, str]:
+def find_key_node(graph: EssentialGraph, state: SearchState) -> Generator[Query, Probe, str]:
     """Return the reward's parent among the candidates, an ancestor of the reward and what lies below it.
 
     Algorithm 4.
     """
-    while len(inquiry.candidates) > 1:
-        central = _central(graph, list(inquiry.candidates))
-        moves = yield from inquiry.ask(central)
-        inquiry.conclude(central, moves)
+    while len(state.candidates) > 1:
+        central = _central(graph, list(state.candidates))
+        moves = yield from state.ask(central)
+        state.conclude(central, moves)
         if moves:
-            child_moves = yield from _ask_children(central, inquiry)
+            child_moves = yield from _ask_children(central, state)
             if not child_moves:
                 return central
     # The printed loop ends without a return when one is left: the deepest ancestor found.
-    return next(iter(inquiry.candidates))
+    return next(iter(state.candidates))
 
 
-def _ask_children(node: str, inquiry: Inquiry) -> Generator[Query, Probe, bool]:
+def _ask_children(node: str, state: SearchState) -> Generator[Query, Probe, bool]:
     """Ask the children of `node`, those with most candidates below first, until one moves the reward."""
-    children = inquiry.in_order(
-        child for child in inquiry.known.children(node) if child in inquiry.candidates
-    )
-    for child in sorted(children, key=lambda child: -len(inquiry.below(child))):
-        moves = yield from inquiry.ask(child)
-        inquiry.conclude(child, moves)
+    children = state.in_order(child for child in state.known.children(node) if child in state.candidates)
+    for child in sorted(children, key=lambda child: -len(state.below(child))):
+        moves = yield from state.ask(child)
+        state.conclude(child, moves)
         if moves:
             return True
     return False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from cb_pgm.session.events import Asked, Event, Told
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.status import setting_text
-from cb_pgm.session.storage.events import Asked, Event, Told
 
 __all__ = ["exported_rows"]
 

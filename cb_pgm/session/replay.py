@@ -15,12 +15,12 @@ import numpy as np
 
 from cb_pgm.errors import CausalBanditError, SessionError
 from cb_pgm.model.intervention import Intervention
+from cb_pgm.session.events import Earlier, Rows, Told
 from cb_pgm.session.from_table import earlier_rows, given_rewards, read_table, rows_of, settings_of
 from cb_pgm.session.replay_report import LoggedArm, ReplayReport, ReplayRun
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import Trial
 from cb_pgm.session.status import status_of
-from cb_pgm.session.storage.events import Earlier, Rows, Told
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Setup

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
+from cb_pgm.session.events import Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.state import OpenPull
-from cb_pgm.session.storage.events import Rows
 from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number, quoted
 from discovery.table.csv_reader import check_names, read_text
 

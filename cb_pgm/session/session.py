@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import Intervention
+from cb_pgm.session.events import Told, Withdrawn, to_record
 from cb_pgm.session.export import exported_rows
 from cb_pgm.session.rows import RowSource, check_rows, read_rows
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, Trial
 from cb_pgm.session.status import Status, status_of
-from cb_pgm.session.storage.events import Told, Withdrawn, to_record
 from cb_pgm.session.storage.log import Log
 from cb_pgm.session.storage.store import FILE_NAME, Store
 
@@ -87,14 +87,16 @@ class Session:
         OSError
             If the folder can't be made.
         """
+        # Reading tables brings pandas and the searches, which a session under way does without.
+        from cb_pgm.session.beginning import prepare
         from cb_pgm.session.setup import Setup
 
         cls.check_new(folder)  # before what may take a while
-        return cls.begin(folder, Setup(**setup).prepare(), timeout=timeout)
+        return cls.begin(folder, prepare(Setup(**setup)), timeout=timeout)
 
     @classmethod
     def begin(cls, folder: str | os.PathLike[str], beginning: Beginning, *, timeout: float = 10.0) -> Self:
-        """Start a session from what `Setup.prepare` returned."""
+        """Start a session from what `prepare` returned."""
         cls.check_new(folder)
         Path(folder).mkdir(parents=True, exist_ok=True)
         session = cls(folder, timeout)

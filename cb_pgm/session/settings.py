@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
-from cb_pgm.model.intervention import Intervention, Observations
-from cb_pgm.policies.base import Policy, States
+from cb_pgm.model.intervention import Intervention, Observations, States
+from cb_pgm.policies.base import Policy
 from cb_pgm.policies.registry import PolicyContext, make_policy
-from cb_pgm.session.storage.events import Rows
+from cb_pgm.session.events import Rows
 
 if TYPE_CHECKING:
     from discovery import EssentialGraph, Marginals

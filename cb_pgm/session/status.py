@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cb_pgm.model.intervention import Intervention
-from cb_pgm.policies.base import ArmEstimate
+from cb_pgm.model.intervention import ArmEstimate, Intervention
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, Trial
 

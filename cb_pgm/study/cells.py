@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,9 @@ from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
 from cb_pgm.simulation import simulate
 from cb_pgm.study.config import Cell, is_told
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
+from discovery.estimation.settings import Method
 
 __all__ = ["CellResult", "play_cell"]
-
-Method = Literal["ges", "pc", "chow-liu"]
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cb_pgm.errors import ReportError, SessionError
-from cb_pgm.policies.base import ArmEstimate
+from cb_pgm.model.intervention import ArmEstimate
+from cb_pgm.session.events import Event
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import Trial
 from cb_pgm.session.status import Status, status_of
-from cb_pgm.session.storage.events import Event
 from cb_pgm.session.storage.log import Log
 from cb_pgm.session.storage.store import Store
 

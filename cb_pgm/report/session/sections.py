@@ -8,11 +8,11 @@ from pathlib import Path
 from cb_pgm.plotting.results import draw_arms
 from cb_pgm.report.html.page import Block, Code, Facts, Paragraph, Picture, Section, Table
 from cb_pgm.report.html.svg import inline_svg
-from cb_pgm.report.run.pictures import marked_graph
+from cb_pgm.report.pictures import marked_graph
 from cb_pgm.report.session.folder import SessionFolder
 from cb_pgm.report.story.section import story_blocks, story_key
+from cb_pgm.session.events import Asked, Told, Withdrawn
 from cb_pgm.session.status import counted, setting_text
-from cb_pgm.session.storage.events import Asked, Told, Withdrawn
 from cb_pgm.wording import count, listed, number, setting
 
 __all__ = [

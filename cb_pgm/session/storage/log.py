@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from cb_pgm.session.events import Event, from_record, to_record
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import Trial
-from cb_pgm.session.storage.events import Event, from_record, to_record
 from cb_pgm.session.storage.snapshot import pack, unpack
 from cb_pgm.session.storage.store import Position, Store
 

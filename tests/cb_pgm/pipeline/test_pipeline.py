@@ -116,7 +116,7 @@ def test_the_oracle_graph_names_the_cause_and_learns_what_it_is_worth(report):
     for played in report.played:
         if played.graph == "oracle":
             assert played.outcome.reward_variables == ("either",)
-            assert report.correct(played) is True
+            assert report.task.correct(played) is True
             assert played.outcome.regret < 300  # always choosing wrong costs 0.87 a round, 2,000 rounds
 
 

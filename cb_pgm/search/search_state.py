@@ -12,13 +12,13 @@ from dataclasses import replace
 from cb_pgm.search.query import Probe, Query, SearchResult, Step
 from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["NOTHING_MOVED", "Inquiry"]
+__all__ = ["NOTHING_MOVED", "SearchState"]
 
 #: The note of a search that found no ancestor of the reward at all.
 NOTHING_MOVED = "no variable moved the reward"
 
 
-class Inquiry:
+class SearchState:
     """One search's knowledge. No question is asked twice.
 
     Attributes

@@ -17,15 +17,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from cb_pgm.search.cliques import CliqueTree, rooted_clique_tree
-from cb_pgm.search.inquiry import Inquiry
+from cb_pgm.search.search_state import SearchState
 from discovery.graphs.meek import PartiallyDirectedGraph
 
-__all__ = ["Questions"]
+__all__ = ["QueryRanking"]
 
 _SMALL = 64  # up to as many candidates, rank anew after every answer
 
 
-class Questions:
+class QueryRanking:
     """The questions about one component, best first.
 
     On large components a ranking serves until a variable moves the reward or an eighth of its candidates
@@ -33,8 +33,8 @@ class Questions:
     variable has to be asked.
     """
 
-    def __init__(self, inquiry: Inquiry, component: Sequence[str], settable: Collection[str]) -> None:
-        self._inquiry = inquiry
+    def __init__(self, state: SearchState, component: Sequence[str], settable: Collection[str]) -> None:
+        self._state = state
         self._component = component
         self._settable = settable
         self._ranked: list[str] = []  # best last
@@ -48,26 +48,26 @@ class Questions:
             self._rank()
         while self._ranked:
             variable = self._ranked.pop()
-            if variable in self._inquiry.candidates and not self._inquiry.asked(variable):
+            if variable in self._state.candidates and not self._state.asked(variable):
                 return variable
         return None
 
     def _is_stale(self) -> bool:
-        gone = self._total - len(self._inquiry.candidates)
-        return self._size <= _SMALL or 8 * gone >= self._size or self._deepest != self._inquiry.deepest
+        gone = self._total - len(self._state.candidates)
+        return self._size <= _SMALL or 8 * gone >= self._size or self._deepest != self._state.deepest
 
     def _rank(self) -> None:
-        inquiry = self._inquiry
-        self._component = [node for node in self._component if node in inquiry.candidates]
+        state = self._state
+        self._component = [node for node in self._component if node in state.candidates]
         self._size, self._total, self._deepest = (
             len(self._component),
-            len(inquiry.candidates),
-            inquiry.deepest,
+            len(state.candidates),
+            state.deepest,
         )
-        askable = [node for node in self._component if node in self._settable and not inquiry.asked(node)]
+        askable = [node for node in self._component if node in self._settable and not state.asked(node)]
         if len(askable) > 1:
-            worst = _worst_cases(inquiry.known, self._component, inquiry.deepest)
-            askable.sort(key=lambda node: (worst[node], -len(inquiry.known.neighbours(node))))
+            worst = _worst_cases(state.known, self._component, state.deepest)
+            askable.sort(key=lambda node: (worst[node], -len(state.known.neighbours(node))))
         self._ranked = askable[::-1]
 
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cb_pgm.search.inquiry import Inquiry
 from cb_pgm.search.query import Probe, Query, Search, SearchResult, Step, solve
+from cb_pgm.search.search_state import SearchState
 from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["Question", "Story"]
+__all__ = ["QueryRecord", "SearchTrace"]
 
 
 @dataclass(frozen=True)
-class Question:
+class QueryRecord:
     """One question of a search as a policy answered it.
 
     Attributes
@@ -52,30 +52,32 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Story:
+class SearchTrace:
     """All questions of a search in order, and how it ended; `result` is None while it goes on."""
 
-    questions: tuple[Question, ...]
+    questions: tuple[QueryRecord, ...]
     result: SearchResult | None
 
     @classmethod
-    def of(cls, asked: Sequence[Question], result: SearchResult | None, graph: EssentialGraph) -> Story:
+    def of(
+        cls, asked: Sequence[QueryRecord], result: SearchResult | None, graph: EssentialGraph
+    ) -> SearchTrace:
         """Join the questions asked on `graph` with what each ruled out.
 
         A search says so once it is over; before, it is what the answers rule out whatever the search.
         """
         steps = _concluded(asked, graph) if result is None else result.queries
-        told = [
-            replace(question, ruled_out=step.ruled_out, reason=step.reason)
-            for question, step in zip(asked, steps, strict=True)
+        records = [
+            replace(record, ruled_out=step.ruled_out, reason=step.reason)
+            for record, step in zip(asked, steps, strict=True)
         ]
-        return cls(tuple(told), result)
+        return cls(tuple(records), result)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
         result = self.result
         return {
-            "questions": [question.to_dict() for question in self.questions],
+            "questions": [record.to_dict() for record in self.questions],
             "finished": result is not None,
             "named": [] if result is None else list(result.reward_variables),
             "candidates": [] if result is None else list(result.candidates),
@@ -83,18 +85,18 @@ class Story:
         }
 
 
-def _concluded(asked: Sequence[Question], graph: EssentialGraph) -> tuple[Step, ...]:
+def _concluded(asked: Sequence[QueryRecord], graph: EssentialGraph) -> tuple[Step, ...]:
     answers = iter(asked)
-    return solve(_asking(asked, Inquiry(graph)), lambda _: next(answers).probe).queries
+    return solve(_asking(asked, SearchState(graph)), lambda _: next(answers).probe).queries
 
 
-def _asking(asked: Sequence[Question], inquiry: Inquiry) -> Search:
+def _asking(asked: Sequence[QueryRecord], state: SearchState) -> Search:
     """Ask the same questions once more and draw the conclusions that hold for every search."""
     held: list[str] = []
-    for question in asked:
-        for found in [found for found in question.query.fixed if found not in held]:
+    for record in asked:
+        for found in [found for found in record.query.fixed if found not in held]:
             held.append(found)
-            inquiry.hold(found)
-        moves = yield from inquiry.ask(question.query.variable)
-        inquiry.conclude(question.query.variable, moves)
-    return inquiry.unnamed("")
+            state.hold(found)
+        moves = yield from state.ask(record.query.variable)
+        state.conclude(record.query.variable, moves)
+    return state.unnamed("")
