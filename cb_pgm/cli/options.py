@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+import sys
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +21,7 @@ __all__ = [
     "add_reward_scale",
     "add_table",
     "add_table_settings",
+    "add_toml_help",
     "check_reward_scale",
     "count",
     "positive",
@@ -88,8 +92,9 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
         "--knowledge",
         type=Path,
         metavar="TOML",
-        help="what is known of the graph: tiers, required and forbidden arrows, roots, sinks",
+        help="what is known of the graph: tiers, required or forbidden edges, roots, sinks (--help-toml)",
     )
+    add_toml_help(group, "discovery.estimation.knowledge", "--knowledge's file")
     group.add_argument(
         "--alpha", type=probability, default=0.01, metavar="P", help="pc: level of its tests (default: .01)"
     )
@@ -107,6 +112,27 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
         metavar="N",
         help="ges: what BDeu's prior is worth in rows (default: 1)",
     )
+
+
+def add_toml_help(group: ArgumentParser | _ArgumentGroup, module: str, what: str) -> None:
+    """Add --help-toml, which prints the docstring of `module`: it documents the keys of `what`."""
+    group.add_argument(
+        "--help-toml",
+        action=_PrintDocstring,
+        nargs=0,
+        const=module,
+        help=f"explain the keys of {what} and exit",
+    )
+
+
+class _PrintDocstring(Action):
+    """Print the docstring of the module `const` and exit; the module is imported only then."""
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        sys.stdout.write(f"{inspect.getdoc(import_module(self.const))}\n")
+        parser.exit()
 
 
 def settings_of(options: Namespace, kind: type[Any]) -> dict[str, Any]:
