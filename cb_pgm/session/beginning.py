@@ -13,7 +13,7 @@ from cb_pgm.policies.registry import policy_kind
 from cb_pgm.session.from_table import from_table
 from cb_pgm.session.settings import STOPS
 from cb_pgm.session.setup import Beginning, Setup
-from discovery.table.roles import find_reward
+from discovery.table.rows import find_reward
 
 __all__ = ["prepare"]
 

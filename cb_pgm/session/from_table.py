@@ -24,7 +24,6 @@ from discovery.table.columns import TextColumn
 from discovery.table.csv_reader import read_text
 from discovery.table.discrete_table import DiscreteTable
 from discovery.table.discrete_table import read_table as read_discrete
-from discovery.table.roles import find_reward
 from discovery.table.rows import find_reward
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]

@@ -18,8 +18,6 @@ from cb_pgm.errors import SessionError
 from cb_pgm.session.events import Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.state import OpenPull
-from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number, quoted
-from cb_pgm.session.storage.events import Rows
 from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number
 from discovery.table.csv_reader import check_names, read_text
 from discovery.wording import quoted

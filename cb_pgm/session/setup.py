@@ -19,9 +19,6 @@ from cb_pgm.session.events import Earlier
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.settings import TableSettings
-from cb_pgm.session.settings import STOPS, RewardColumn, SessionSettings
-from cb_pgm.session.storage.events import Earlier
-from discovery.table.rows import find_reward
 
 if TYPE_CHECKING:
     from discovery import EssentialGraph, Marginals
