@@ -33,8 +33,8 @@ __all__ = [
     "read_graph",
     "read_truth",
     "settable_states",
-    "turned_over",
     "widened",
+    "with_flipped_reward",
 ]
 
 #: What ``cb-pgm discover --json`` says of a graph beside the graph.
@@ -126,7 +126,7 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
     return system if settable is None else CausalSystem(network, reward=reward, settable=settable)
 
 
-def turned_over(system: CausalSystem) -> CausalSystem:
+def with_flipped_reward(system: CausalSystem) -> CausalSystem:
     """Return the system whose reward of 0 or 1 is 1 minus this one's."""
     parents = system.reward_parents
     choices = [system.states[parent] for parent in parents]

@@ -60,13 +60,13 @@ class Pipeline(RunSettings):
         rewards = rewards_of(table)
         truth = self._truth(table)
         used = self._graph(table)
-        turn = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
-        upright = table if turn is None else replace(table, rewards=turn - rewards)
-        system, warnings = truth or self._fitted(upright, used.graph)
+        flip_from = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
+        maximised = table if flip_from is None else replace(table, rewards=flip_from - rewards)
+        system, warnings = truth or self._fitted(maximised, used.graph)
         used = replace(used, graph=inputs.widened(used.graph, system.states))
         noise_scale, about_noise = self._noise_scale(rewards, system)
         context = self._context(system, noise_scale)
-        entries = tuple(self._entries(context, upright, used.graph, system))
+        entries = tuple(self._entries(context, maximised, used.graph, system))
         return Task(
             settings=self,
             seed=secrets.randbits(32) if self.seed is None else self.seed,
@@ -75,7 +75,7 @@ class Pipeline(RunSettings):
             system=system,
             is_truth=self.truth is not None,
             context=context,
-            turn=turn,
+            flip_from=flip_from,
             entries=entries,
             warnings=(
                 *table.warnings,
@@ -118,7 +118,7 @@ class Pipeline(RunSettings):
                 f"the reward has {len(parents)} causes in the truth ({', '.join(parents)}): CN-UCB's "
                 f"assumption of a single one fails",
             )
-        return (inputs.turned_over(system) if self.minimize else system), warnings
+        return (inputs.with_flipped_reward(system) if self.minimize else system), warnings
 
     def _fitted(self, table: DiscreteTable, graph: EssentialGraph) -> tuple[CausalSystem, tuple[str, ...]]:
         """Return the model fitted to the table, and warnings."""

@@ -146,14 +146,14 @@ class SessionSettings:
     def observations(self, rows: Rows) -> Observations:
         """Return rows as the policy takes them: higher rewards are better."""
         rewards = self.reward.rewards(rows.fields)
-        return Observations(rows.codes, self._turn - rewards if self.minimize else rewards)
+        return Observations(rows.codes, self._flip_from - rewards if self.minimize else rewards)
 
     def from_policy(self, reward: float) -> float:
         """Return a mean reward of the policy's in the person's own terms."""
-        return self._turn - reward if self.minimize else reward
+        return self._flip_from - reward if self.minimize else reward
 
     @property
-    def _turn(self) -> float:
+    def _flip_from(self) -> float:
         return 0.0 if self.reward.state is None else 1.0
 
     def to_json(self) -> str:

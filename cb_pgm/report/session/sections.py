@@ -87,7 +87,7 @@ def causes_section(read: SessionFolder) -> Section | None:
 
 def story_section(read: SessionFolder) -> Section | None:
     """Return the search's story so far; None for a policy that asks no questions."""
-    story, graph = read.trial.policy.story, read.settings.graph
+    story, graph = read.state.policy.story, read.settings.graph
     if story is None or graph is None or not story.questions:
         return None
     told = story.to_dict()
@@ -113,7 +113,7 @@ def assumptions_section(read: SessionFolder) -> Section:
         error = settings.marginals.sampling_error(settings.failure_share)
         known = f"{settings.marginals.rows:,} rows: off by up to {number(error)}"
         rows.append(("Frequencies in the table are near enough, by less than ε/2", known))
-    story = read.trial.policy.story
+    story = read.state.policy.story
     if story is not None:
         changes: dict[bool, list[float]] = {True: [], False: []}
         for question in story.questions:
