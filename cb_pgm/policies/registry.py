@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.policies.base import Policy
-from cb_pgm.policies.context import PolicyContext
+
+if TYPE_CHECKING:  # `--help` lists policies, and is quick because nothing else is loaded for that
+    from cb_pgm.policies.base import Policy
+    from cb_pgm.policies.context import PolicyContext
 
 __all__ = ["POLICIES", "PolicyKind", "make_policy", "policy_kind"]
 

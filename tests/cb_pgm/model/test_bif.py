@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cb_pgm.report.run.files import write_run
 
 from cb_pgm import CausalSystem
 from cb_pgm.model.bif import read_bif, write_bif
 from cb_pgm.model.discrete_model import DiscreteModel
 from cb_pgm.model.pgmpy_networks import model_of_network, network_of_model
 from cb_pgm.pipeline import Pipeline
+from cb_pgm.report.run.folder import write_run
 
 
 @pytest.mark.parametrize("name", ["asia", "child", "insurance", "alarm"])
