@@ -69,7 +69,7 @@ def write_bif(network: DiscreteBayesianNetwork, path: str | Path) -> None:
     with quiet():
         from pgmpy.readwrite import BIFWriter
 
-        text = str(BIFWriter(_renamed(network, nodes, states) if remarks else network))
+        text = str(BIFWriter(_renamed(network, nodes, states)))
     write_text(Path(path), "".join(remarks) + text.rstrip())
 
 
@@ -95,6 +95,7 @@ def _written(names: Iterable[str], *, ignore_case: bool = False) -> dict[str, st
 def _renamed(
     network: DiscreteBayesianNetwork, nodes: Mapping[str, str], states: Mapping[str, Mapping[str, str]]
 ) -> DiscreteBayesianNetwork:
+    """Return the network under other names, without pgmpy's marks on nodes, which BIF would hold too."""
     from pgmpy.models import DiscreteBayesianNetwork
 
     renamed = DiscreteBayesianNetwork()

@@ -1,6 +1,7 @@
-"""From what a person writes to numbers: rewards, settable states, interventions.
+"""Translate the names that a person writes into numbers: rewards, settable states, interventions.
 
-A reward is a leaf's state, or a mean for each joint state of its parents. Unknown names meet the nearest.
+A reward is a leaf's state, or a mean for each joint state of its parents. An error about an unknown name
+suggests the nearest known one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from cb_pgm.errors import CausalSystemError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 
 __all__ = [
+    "checked_hidden",
     "checked_settable",
     "codes_of",
     "nearest",
@@ -103,9 +105,9 @@ def standard_deviation(noise: float | str) -> float | None:
 
 
 def checked_settable(
-    model: DiscreteModel, settable: Mapping[str, Sequence[str]] | None
+    states: Mapping[str, tuple[str, ...]], settable: Mapping[str, Sequence[str]] | None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the states that can be set, in the model's order; variables without any are left out.
+    """Return the states that can be set, in the order of `states`; variables without any are left out.
 
     Raises
     ------
@@ -113,51 +115,70 @@ def checked_settable(
         If a variable or state is unknown.
     """
     if settable is None:
-        return dict(model.states)
+        return dict(states)
     for variable, values in settable.items():
-        if variable not in model.index:
+        if variable not in states:
             raise CausalSystemError(
-                f"Expected variables in settable but found {variable!r}: {nearest(variable, model.variables)}"
+                f"Expected variables in settable but found {variable!r}: {nearest(variable, tuple(states))}"
             )
         for state in values:
-            if state not in model.states[variable]:
+            if state not in states[variable]:
                 raise CausalSystemError(
                     f"Expected a state of {variable!r} in settable but found {state!r}: "
-                    f"{nearest(state, model.states[variable])}"
+                    f"{nearest(state, states[variable])}"
                 )
     return {
-        variable: tuple(state for state in states if state in settable[variable])
-        for variable, states in model.states.items()
+        variable: tuple(state for state in values if state in settable[variable])
+        for variable, values in states.items()
         if settable.get(variable)
     }
 
 
-def codes_of(model: DiscreteModel, do: Mapping[str, str]) -> dict[int, int]:
+def checked_hidden(model: DiscreteModel, hidden: Sequence[str]) -> frozenset[str]:
+    """Return the names of the hidden variables; a single one may be given as text.
+
+    Raises
+    ------
+    CausalSystemError
+        If a variable is unknown.
+    """
+    names = (hidden,) if isinstance(hidden, str) else tuple(hidden)
+    for name in names:
+        if name not in model.index:
+            raise CausalSystemError(
+                f"Expected variables in hidden but found {name!r}: {nearest(name, model.variables)}"
+            )
+    return frozenset(names)
+
+
+def codes_of(
+    model: DiscreteModel, do: Mapping[str, str], hidden: frozenset[str] = frozenset()
+) -> dict[int, int]:
     """Return the numbers of the variables and states of an intervention.
 
     Raises
     ------
     CausalSystemError
-        If a variable or state is unknown.
+        If a variable or state is unknown, or the variable is hidden.
     """
-    try:
-        return {(v := model.index[variable]): model.codes[v][state] for variable, state in do.items()}
-    except KeyError:
-        for variable, state in do.items():
-            if variable not in model.index:
-                raise CausalSystemError(
-                    f"Expected a variable but found {variable!r}: {nearest(variable, model.variables)}"
-                ) from None
-            states = model.states[variable]
-            if state not in states:
-                raise CausalSystemError(
-                    f"Expected a state of {variable!r} but found {state!r}: {nearest(state, states)}"
-                ) from None
-        raise
+    if hidden.isdisjoint(do):
+        try:
+            return {(v := model.index[variable]): model.codes[v][state] for variable, state in do.items()}
+        except KeyError:
+            pass  # the first unknown name goes into the message below
+    known = {name: states for name, states in model.states.items() if name not in hidden}
+    variable, state = next((v, x) for v, x in do.items() if x not in known.get(v, ()))
+    if variable not in known:
+        raise CausalSystemError(
+            f"Expected a variable but found {variable!r}: {nearest(variable, tuple(known))}"
+        )
+    raise CausalSystemError(
+        f"Expected a state of {variable!r} but found {state!r}: {nearest(state, known[variable])}"
+    )
 
 
 def nearest(name: object, known: Sequence[str]) -> str:
-    """Say which of the known names is nearest, or which there are."""
+    """Return advice for an error's end: the known name nearest to `name`, or the first known names."""
     text = str(name)
     close = get_close_matches(text, known, 1, 0.5) or [
         other for other in known if other.lower() == text.lower()

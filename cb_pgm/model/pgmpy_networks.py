@@ -74,8 +74,9 @@ def network_of_model(model: DiscreteModel, hidden: Iterable[str] = ()) -> Discre
     with quiet():
         from pgmpy.models import DiscreteBayesianNetwork
 
-        network = DiscreteBayesianNetwork(latents=set(hidden))
+        network = DiscreteBayesianNetwork()
         network.add_nodes_from(model.variables)
+        network.latents = set(hidden)
         for v, name in enumerate(model.variables):
             network.add_edges_from((model.variables[parent], name) for parent in model.parents[v])
         for v, name in enumerate(model.variables):

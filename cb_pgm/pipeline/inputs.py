@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,12 +127,9 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
 
 def with_flipped_reward(system: CausalSystem) -> CausalSystem:
     """Return the system whose reward of 0 or 1 is 1 minus this one's."""
-    parents = system.reward_parents
-    choices = [system.states[parent] for parent in parents]
-    means = [1 - system.mean_reward(dict(zip(parents, joint, strict=True))) for joint in product(*choices)]
-    numbers = tuple(system.model.index[parent] for parent in parents)
-    table = np.clip(np.reshape(means, [len(states) for states in choices]), 0, 1)
-    return CausalSystem.from_model(system.model, Reward(numbers, table, None), settable=system.settable)
+    reward = system.reward
+    flipped = Reward(reward.parents, np.clip(1 - reward.means, 0, 1), None)
+    return CausalSystem.from_model(system.model, flipped, settable=system.settable, hidden=system.hidden)
 
 
 def settable_states(states: States, not_settable: Sequence[str]) -> dict[str, Sequence[str]] | None:

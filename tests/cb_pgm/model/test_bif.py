@@ -29,6 +29,15 @@ def test_a_bundled_network_is_read_back_as_it_was(tmp_path: Path, name: str) -> 
     assert not (tmp_path / "again.bif").read_text().startswith("//")
 
 
+def test_a_network_with_hidden_variables_is_written_whole(tmp_path: Path) -> None:
+    system = CausalSystem.from_bif("data/asia.bif", "dysp=yes", hidden=["smoke"])
+    write_bif(system.network(), tmp_path / "whole.bif")
+    again = CausalSystem.from_bif(tmp_path / "whole.bif", "reward=1", hidden=["smoke"])
+    means = system.arm_means()
+    assert again.arm_means() == {arm: pytest.approx(means[arm], abs=1e-12) for arm in again.arm_means()}
+    assert "property" not in (tmp_path / "whole.bif").read_text()
+
+
 def test_any_names_are_written_so_that_they_can_be_read_and_told_apart(
     tmp_path: Path, hostile_names: tuple[str, ...]
 ) -> None:
