@@ -226,8 +226,8 @@ def _advice(plan: Plan, parents: int) -> tuple[str, ...]:
     advice = []
     if parents > 1:
         advice.append(
-            f"the reward has {parents} parents: CN-UCB's assumption of a single one fails, so its searches look "
-            f"for all of them"
+            f"the reward has {parents} parents: CN-UCB's assumption of a single one fails, so its searches "
+            f"look for all of them"
         )
     by_policy = {forecast.policy: forecast for forecast in plan.forecasts}
     for name in ("cn-ucb-fixed", "cn-ucb"):
