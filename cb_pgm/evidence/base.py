@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cb_pgm.errors import PolicyError
@@ -119,18 +119,32 @@ class Evidence(ABC):
         self.records = Records(states)
         self._position = {variable: position for position, variable in enumerate(states)}
         self._n_states = max(len(values) for values in states.values())
+        self._query: Query | None = None
+        self._plan: Iterator[Pull] = iter(())
+        self._moves = False
+        self._set_up()
+
+    @abstractmethod
+    def _set_up(self) -> None:
+        """Set the fields of the subclass; called once, at the end of the constructor."""
+
+    @abstractmethod
+    def _pulls(self, query: Query) -> Iterator[Pull]:
+        """Yield pulls until the answer to the query is certain; set `_moves` if the reward moves."""
 
     @abstractmethod
     def impossible(self) -> str | None:
         """Return why no number of pulls gives an answer under these requirements; None if one does."""
 
-    @abstractmethod
     def begin(self, query: Query) -> None:
         """Start to answer the next query."""
+        self._query = query
+        self._moves = False
+        self._plan = self._pulls(query)
 
-    @abstractmethod
     def next_pull(self) -> Pull | None:
         """Return the next pull for the query; None once its answer is certain."""
+        return next(self._plan, None)
 
     @abstractmethod
     def next_pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
@@ -175,6 +189,12 @@ class Evidence(ABC):
             if self.records[arm].rows and self._base_mean(contrast.base)[0]
         ]
         return max(differences, default=None)
+
+    def _begun(self) -> Query:
+        """Return the query that is being answered."""
+        if self._query is None:
+            raise PolicyError("Expected a query before an answer but found none: call begin first")
+        return self._query
 
     def _base_mean(self, base: Intervention) -> tuple[float, float]:
         """Return (rows, mean reward) under `base`; under do() the observations' rows count too."""

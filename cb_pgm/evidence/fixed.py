@@ -6,16 +6,14 @@ Source: Lu, Meisami & Tewari (2021), Theorem 1 (B) and Algorithms 1, 3 and 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from cb_pgm.errors import PolicyError
-from cb_pgm.evidence.base import Contrast, Evidence, Requirements, contrasts
+from cb_pgm.evidence.base import Contrast, Evidence, contrasts
 from cb_pgm.model.intervention import Intervention, Pull
 from cb_pgm.search.query import Probe, Query
 from cb_pgm.theory.bounds import batch_size
-from discovery.estimation.marginals import Marginals
 
 __all__ = ["FixedEvidence"]
 
@@ -33,19 +31,9 @@ class FixedEvidence(Evidence):
         least half the effect gap.
     """
 
-    def __init__(
-        self,
-        states: Mapping[str, Sequence[str]],
-        settable: Mapping[str, Sequence[str]],
-        marginals: Marginals,
-        requirements: Requirements,
-    ) -> None:
-        super().__init__(states, settable, marginals, requirements)
+    def _set_up(self) -> None:
         self.batch = self._batch(1)
-        self._query: Query | None = None
-        self._plan: Iterator[Pull] = iter(())
         self._wanted: list[tuple[Intervention, float]] = []
-        self._moves = False
 
     def impossible(self) -> str | None:
         if math.isfinite(self.batch):
@@ -59,14 +47,6 @@ class FixedEvidence(Evidence):
         which = "reward gap" if needs.reward_gap == 0 else "effect gap"
         return f"the {which} is 0, so no number of pulls is enough"
 
-    def begin(self, query: Query) -> None:
-        self._query = query
-        self._moves = False
-        self._plan = self._pulls(query)
-
-    def next_pull(self) -> Pull | None:
-        return next(self._plan, None)
-
     def next_pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         for intervention, batch in self._wanted:
             missing = batch - self._rows(intervention) - under_way.get(intervention, 0)
@@ -75,9 +55,7 @@ class FixedEvidence(Evidence):
         return None
 
     def probe(self) -> Probe:
-        query = self._query
-        if query is None:
-            raise PolicyError("Expected a query before an answer but found none: call begin first")
+        query = self._begun()
         return Probe(self._moves, [other for other in query.undecided if self._moved(query.variable, other)])
 
     def _pulls(self, query: Query) -> Iterator[Pull]:

@@ -27,12 +27,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.errors import PolicyError
-from cb_pgm.evidence.base import Contrast, Evidence, Requirements, contrasts
+from cb_pgm.evidence.base import Contrast, Evidence, contrasts
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 from cb_pgm.model.intervention import Intervention, Pull
 from cb_pgm.search.query import Probe, Query
-from discovery.estimation.marginals import Marginals
 
 __all__ = ["SequentialEvidence"]
 
@@ -44,21 +42,11 @@ _INDICATOR_SCALE = 0.5  # an indicator is ½-subgaussian
 class SequentialEvidence(Evidence):
     """Pulls the arm with the largest radius among those still undecided, until the answer is certain."""
 
-    def __init__(
-        self,
-        states: Mapping[str, Sequence[str]],
-        settable: Mapping[str, Sequence[str]],
-        marginals: Marginals,
-        requirements: Requirements,
-    ) -> None:
-        super().__init__(states, settable, marginals, requirements)
-        self._questions = 0
+    def _set_up(self) -> None:
+        self._queries = 0
         self._reward_shares: dict[Intervention, float] = {}
         self._effect_shares: dict[tuple[str, str], float] = {}
-        self._query: Query | None = None
-        self._plan: Iterator[Pull] = iter(())
         self._open: Sequence[Intervention] = ()
-        self._moves = False
         self._children: set[str] = set()
 
     def impossible(self) -> str | None:
@@ -69,15 +57,10 @@ class SequentialEvidence(Evidence):
         return f"the {which} is 0, so no number of pulls is enough for a no"
 
     def begin(self, query: Query) -> None:
-        self._query = query
-        self._moves = False
+        super().begin(query)
         self._children = set()
-        self._questions += 1
+        self._queries += 1
         self._give_shares(query)
-        self._plan = self._pulls(query)
-
-    def next_pull(self) -> Pull | None:
-        return next(self._plan, None)
 
     def next_pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         def rows(arm: Intervention) -> float:
@@ -87,14 +70,13 @@ class SequentialEvidence(Evidence):
         return self._batch(arm, under_way.get(arm, 0))
 
     def probe(self) -> Probe:
-        if self._query is None:
-            raise PolicyError("Expected a query before an answer but found none: call begin first")
+        self._begun()
         return Probe(self._moves, self._children)
 
     # -- failure probabilities -------------------------------------------------------------------------------
 
     def _give_shares(self, query: Query) -> None:
-        share = self.requirements.failure_prob / 2 / (self._questions * (self._questions + 1))
+        share = self.requirements.failure_prob / 2 / (self._queries * (self._queries + 1))
         plan = contrasts(query, self.settable)
         # Under held variables the base is sampled for this query alone and is paid out of its share.
         arms = [

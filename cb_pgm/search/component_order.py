@@ -8,13 +8,13 @@ directed edges allow several orders, `priority` decides, then the order of the n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cb_pgm.errors import SearchError
 from discovery.graphs.chain_graphs import downstream_first, ends_of
 from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["Priority", "components_in_order"]
+__all__ = ["Priority", "check_in_graph", "components_in_order"]
 
 #: Variables, the most promising first, or a score for each variable, the highest most promising. Variables
 #: that are left out come last.
@@ -47,9 +47,7 @@ def components_in_order(
     """
     if not priority:
         return graph.chain_components()
-    unknown = [variable for variable in priority if variable not in frozenset(graph.nodes)]
-    if unknown:
-        raise SearchError(f"Expected variables of the graph in priority but found {unknown[0]!r}: remove it")
+    check_in_graph(priority, graph, "priority")
     by_rank = (
         sorted(priority, key=priority.__getitem__, reverse=True)
         if isinstance(priority, Mapping)
@@ -63,3 +61,13 @@ def components_in_order(
     )
     parents = ends_of(graph.nodes, ((head, tail) for tail, head in graph.directed))
     return downstream_first(promising, parents, ends_of(graph.nodes, graph.directed))
+
+
+def check_in_graph(variables: Iterable[str], graph: EssentialGraph, argument: str) -> None:
+    """Raise SearchError if a variable that was given as `argument` isn't in the graph."""
+    known = frozenset(graph.nodes)
+    for variable in variables:
+        if variable not in known:
+            raise SearchError(
+                f"Expected variables of the graph in {argument} but found {variable!r}: remove it"
+            )

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Sequence
 
-from cb_pgm.errors import SearchError
-from cb_pgm.search.component_order import Priority, components_in_order
+from cb_pgm.search.component_order import Priority, check_in_graph, components_in_order
 from cb_pgm.search.query import Probe, Query, Search, SearchResult
 from cb_pgm.search.query_ranking import QueryRanking
 from cb_pgm.search.search_state import NOTHING_MOVED, SearchState
@@ -70,9 +69,7 @@ def checked_settable(graph: EssentialGraph, settable: Collection[str] | None) ->
     """
     if settable is None:
         return frozenset(graph.nodes)
-    unknown = [variable for variable in settable if variable not in frozenset(graph.nodes)]
-    if unknown:
-        raise SearchError(f"Expected variables of the graph in settable but found {unknown[0]!r}: remove it")
+    check_in_graph(settable, graph, "settable")
     return frozenset(settable)
 
 

@@ -83,7 +83,7 @@ def test_a_longer_horizon_begins_alike(asia: CausalSystem) -> None:
 
 def test_a_policy_over_other_variables_is_refused(asia: CausalSystem) -> None:
     other = instances.tree(3, 2, seed=0)
-    with pytest.raises(CausalBanditError, match="own variables and states"):
+    with pytest.raises(CausalBanditError, match="variables and states"):
         simulate(UCB(other.states), asia, 10, seed=0)
     with pytest.raises(CausalBanditError, match="at least 1 round"):
         simulate(UCB(asia.states), asia, 0, seed=0)
