@@ -111,8 +111,8 @@ class EssentialGraph:
         ]
         check_listed_once([*arrows, *lines])
         known = frozenset(arrows)
-        vouched = [arrow for arrow in dict.fromkeys(checked_pairs(background, index)) if arrow not in known]
-        for name, pairs in (("directed", arrows), ("undirected", lines), ("background", vouched)):
+        beyond = [arrow for arrow in dict.fromkeys(checked_pairs(background, index)) if arrow not in known]
+        for name, pairs in (("directed", arrows), ("undirected", lines), ("background", beyond)):
             pairs.sort(key=lambda pair: (index[pair[0]], index[pair[1]]))
             object.__setattr__(self, name, tuple(pairs))
         object.__setattr__(self, "nodes", names)

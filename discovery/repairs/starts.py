@@ -28,9 +28,9 @@ def starting_dags(graph: Marks) -> Iterator[Rows]:
     """Yield the parents of each node in DAGs with directions kept or ignored, in each way; and no edges."""
     n = len(graph.parents)
     loose = [line | conflict for line, conflict in zip(graph.lines, graph.conflicts, strict=True)]
-    heeded = Marks(graph.parents, graph.children, loose, [0] * n)
-    unheeded = Marks([0] * n, [0] * n, graph.adjacent(), [0] * n)
-    for marks in (heeded, unheeded):
+    with_directions = Marks(graph.parents, graph.children, loose, [0] * n)
+    without_directions = Marks([0] * n, [0] * n, graph.adjacent(), [0] * n)
+    for marks in (with_directions, without_directions):
         for way in ("keep", "fill", "drop"):
             yield _sinks_away(marks, way)
     yield [0] * n
