@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cb_pgm.policies.registry import PolicyContext, make_policy, policy_kind
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import make_policy, policy_kind
 from cb_pgm.search import is_forest
 from cb_pgm.simulation import Run, simulate
 from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
@@ -185,10 +186,10 @@ def _forecast(name: str, runs: Sequence[Run], of_ucb: Sequence[Run], system: Cau
         policy=name,
         named=len(naming) / len(runs),
         right=sum(set(run.reward_variables) == parents for run in naming) / len(runs),
-        pulls_to_name=int(statistics.median(pulls)) if pulls and kind.names else None,
+        pulls_to_name=int(statistics.median(pulls)) if pulls and kind.identifies else None,
         regret=statistics.fmean(run.regret for run in runs),
         beats_ucb_from=None if name == "ucb" else _crossing(runs, of_ucb),
-        fits=len(naming) == len(runs) if kind.names else None,
+        fits=len(naming) == len(runs) if kind.identifies else None,
     )
 
 
@@ -221,7 +222,7 @@ def _advice(plan: Plan, parents: int) -> tuple[str, ...]:
             )
         elif forecast.beats_ucb_from is None:
             said.append(f"{name} is the wrong tool at {plan.horizon:,} rounds: UCB loses less")
-    known = [forecast for forecast in plan.forecasts if not policy_kind(forecast.policy).told]
+    known = [forecast for forecast in plan.forecasts if not policy_kind(forecast.policy).is_oracle]
     best = min(known, key=lambda forecast: forecast.regret)
     said.append(f"least regret at {plan.horizon:,} rounds: {best.policy}, {best.regret:,.0f} on average")
     return tuple(said)

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.intervention import Intervention, Observations
-from cb_pgm.policies.base import ArmEstimate, Policy
+from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations
+from cb_pgm.policies.base import Policy
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from cb_pgm.model.system import CausalSystem
-    from cb_pgm.search.story import Story
+    from cb_pgm.search.trace import SearchTrace
 
 __all__ = ["Run", "simulate"]
 
@@ -63,7 +63,7 @@ class Run:
     interventions_to_find: int | None
     fallback: str | None
     best_arm: ArmEstimate | None
-    story: Story | None = None
+    story: SearchTrace | None = None
 
     @property
     def curve(self) -> pd.DataFrame:

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
 
-from cb_pgm.cli.options import (
-    add_reward_scale,
-    count,
-    estimate_settings,
-    positive,
-    probability,
-    reward_scale_settings,
-    seed,
-    table_settings,
-)
+from cb_pgm.cli.options import add_reward_scale, count, positive, probability, seed
 from cb_pgm.policies.registry import POLICIES
 
-__all__ = ["add_bandit", "setup_settings"]
+__all__ = ["add_bandit"]
 
 
 def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
-    """Add what a policy is and works with; `setup_settings` reads it."""
+    """Add what a policy is and works with, as `Setup` takes it."""
     group = parser.add_argument_group("the bandit")
-    names = [name for name, kind in POLICIES.items() if not kind.told]
+    names = [name for name, kind in POLICIES.items() if not kind.is_oracle]
     group.add_argument(
         "--policy",
         default="screening",
@@ -68,30 +58,9 @@ def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
         group, reward_range="numeric rewards lie in it; others are refused (default: as in the table)"
     )
     group.add_argument(
-        "--no-warm-start", action="store_true", help="don't let the rows of the table teach the policy"
+        "--no-warm-start",
+        dest="warm_start",
+        action="store_false",
+        help="don't let the rows of the table teach the policy",
     )
     group.add_argument("--seed", type=seed, metavar="N", help="what the policy draws from (default: drawn)")
-
-
-def setup_settings(options: Namespace) -> dict[str, Any]:
-    """Return what `add_bandit` and `add_table_settings` have added, as `Setup` takes it."""
-    names = (
-        "policy",
-        "horizon",
-        "reward",
-        "graph",
-        "minimize",
-        "failure_prob",
-        "reward_gap",
-        "effect_gap",
-        "max_parents",
-        "seed",
-    )
-    return {
-        **{name: getattr(options, name) for name in names},
-        **reward_scale_settings(options),
-        **table_settings(options),
-        **estimate_settings(options),
-        "not_settable": tuple(options.not_settable),
-        "warm_start": not options.no_warm_start,
-    }

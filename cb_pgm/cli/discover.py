@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.cli.options import add_output, add_table, estimate_settings, table_settings
+from cb_pgm.cli.options import add_output, add_table, settings_of
 
 if TYPE_CHECKING:
     from cb_pgm.pipeline.inputs import UsedGraph
@@ -29,13 +29,15 @@ def execute(options: Namespace) -> None:
     from cb_pgm.files import check_folder, json_text, print_text, write_text
     from cb_pgm.pipeline.inputs import estimated_graph
     from discovery import read_csv
+    from discovery.estimation.settings import EstimateSettings
+    from discovery.table.settings import TableSettings
 
     file = _output_file(options)
     if file is None:
         check_folder(options.out, force=options.force)
     with waiting("Reading the table and estimating its graph"):
-        table = read_csv(options.csv, options.reward, **table_settings(options))
-        used = estimated_graph(table, **estimate_settings(options))
+        table = read_csv(options.csv, options.reward, **settings_of(options, TableSettings))
+        used = estimated_graph(table, EstimateSettings(**settings_of(options, EstimateSettings)))
     for warning in (*table.warnings, *used.warnings):
         note(f"warning: {warning}")
     if file is not None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+import sys
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +21,14 @@ __all__ = [
     "add_reward_scale",
     "add_table",
     "add_table_settings",
+    "add_toml_help",
+    "check_reward_scale",
     "count",
-    "estimate_settings",
     "positive",
     "probability",
     "real",
-    "reward_scale_settings",
     "seed",
-    "table_settings",
+    "settings_of",
 ]
 
 
@@ -88,8 +92,9 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
         "--knowledge",
         type=Path,
         metavar="TOML",
-        help="what is known of the graph: tiers, required and forbidden arrows, roots, sinks",
+        help="what is known of the graph: tiers, required or forbidden edges, roots, sinks (--help-toml)",
     )
+    add_toml_help(group, "discovery.estimation.knowledge", "--knowledge's file")
     group.add_argument(
         "--alpha", type=probability, default=0.01, metavar="P", help="pc: level of its tests (default: .01)"
     )
@@ -109,28 +114,32 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
     )
 
 
-def table_settings(options: Namespace) -> dict[str, Any]:
-    """Return what `add_table` has added, as `discovery.read_csv` and `Pipeline` take it."""
-    return {
-        "ignore": tuple(options.ignore),
-        "missing": options.missing,
-        "bins": options.bins,
-        "bin_rule": options.bin_rule,
-        "merge_rare": options.merge_rare,
-        "intervention_column": options.intervention_column,
-        "separator": options.separator,
-    }
+def add_toml_help(group: ArgumentParser | _ArgumentGroup, module: str, what: str) -> None:
+    """Add --help-toml, which prints the docstring of `module`: it documents the keys of `what`."""
+    group.add_argument(
+        "--help-toml",
+        action=_PrintDocstring,
+        nargs=0,
+        const=module,
+        help=f"explain the keys of {what} and exit",
+    )
 
 
-def estimate_settings(options: Namespace) -> dict[str, Any]:
-    """Return how `add_table` was told to estimate the graph, as `estimated_graph` and `Pipeline` take it."""
-    return {
-        "method": options.method,
-        "knowledge": options.knowledge,
-        "alpha": options.alpha,
-        "uc_rule": options.uc_rule,
-        "equivalent_sample_size": options.equivalent_sample_size,
-    }
+class _PrintDocstring(Action):
+    """Print the docstring of the module `const` and exit; the module is imported only then."""
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        sys.stdout.write(f"{inspect.getdoc(import_module(self.const))}\n")
+        parser.exit()
+
+
+def settings_of(options: Namespace, kind: type[Any]) -> dict[str, Any]:
+    """Return those options that are fields of a settings dataclass, as its keywords."""
+    names = [field.name for field in fields(kind) if hasattr(options, field.name)]
+    given = {name: getattr(options, name) for name in names}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
 
 
 def add_reward_scale(group: _ArgumentGroup, *, reward_range: str) -> None:
@@ -144,14 +153,12 @@ def add_reward_scale(group: _ArgumentGroup, *, reward_range: str) -> None:
     )
 
 
-def reward_scale_settings(options: Namespace) -> dict[str, Any]:
-    """Return what `add_reward_scale` has added, or raise UsageError where it doesn't go together."""
+def check_reward_scale(options: Namespace) -> None:
+    """Raise UsageError where what `add_reward_scale` has added doesn't go together."""
     if options.reward_range is not None and options.noise_scale is not None:
         raise UsageError("--reward-range and --noise-scale both set the noise scale: give one of them")
     if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
         raise UsageError("--reward-range takes the lower end first, then the upper one")
-    ends = None if options.reward_range is None else tuple(options.reward_range)
-    return {"reward_range": ends, "noise_scale": options.noise_scale}
 
 
 def count(text: str) -> int:

@@ -84,9 +84,10 @@ def _system(options: Namespace) -> CausalSystem:
         return read_truth(options.model, options.reward)
     if options.data is not None:
         from discovery import read_csv
+        from discovery.estimation.settings import EstimateSettings
 
         table = read_csv(options.data, options.reward)
-        return rehearse(table, estimated_graph(table, "ges").graph).system
+        return rehearse(table, estimated_graph(table, EstimateSettings()).graph).system
     shapes: dict[int | None, Shape] = {None: "recursive", 2: "chain", 3: "binary"}
     if options.degree not in shapes:
         raise UsageError("--degree is 2 (a chain) or 3 (a binary tree); without it, a random recursive tree")

@@ -17,6 +17,7 @@ from typing import Any
 
 from cb_pgm.cli.usage import COMMANDS, UsageError
 from cb_pgm.errors import CausalBanditError
+from cb_pgm.provenance import VERSION, recorded_command
 from discovery.errors import DiscoveryError
 
 __all__ = ["main"]
@@ -37,7 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser, commands = _parsers(arguments)
         options = parser.parse_args(arguments)
         try:
-            _module(options.command).execute(options)
+            with recorded_command(arguments):
+                _module(options.command).execute(options)
         except UsageError as error:
             commands[options.command].error(str(error))
         sys.stdout.flush()
@@ -81,8 +83,6 @@ class _Version(Action):
     def __call__(
         self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
     ) -> None:
-        from cb_pgm.provenance import VERSION
-
         sys.stdout.write(f"cb-pgm {VERSION}\n")
         parser.exit()
 

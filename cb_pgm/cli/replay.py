@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from cb_pgm.cli.bandit_options import add_bandit, setup_settings
-from cb_pgm.cli.options import add_table, count, real
+from cb_pgm.cli.bandit_options import add_bandit
+from cb_pgm.cli.options import add_table, check_reward_scale, count, real, settings_of
 
 __all__ = ["add_arguments", "execute"]
 
@@ -37,6 +37,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace) -> None:
     """Replay the log and print what came of it."""
+    check_reward_scale(options)
+
     from cb_pgm.cli.console import note, waiting
     from cb_pgm.files import json_text, print_text
     from cb_pgm.session.replay import replay_log
@@ -44,7 +46,7 @@ def execute(options: Namespace) -> None:
 
     with waiting("Replaying"):
         report = replay_log(
-            Setup(data=options.csv, **setup_settings(options)),
+            Setup(data=options.csv, **settings_of(options, Setup)),
             runs=options.runs,
             fewest=options.fewest_rows,
             batch=options.batch,

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from cb_pgm.cli.options import (
     add_output,
     add_reward_scale,
     add_table,
+    check_reward_scale,
     count,
-    estimate_settings,
     positive,
     probability,
-    reward_scale_settings,
     seed,
-    table_settings,
+    settings_of,
 )
 from cb_pgm.policies.registry import POLICIES
-
-if TYPE_CHECKING:
-    from cb_pgm.pipeline.pipeline import Pipeline
 
 __all__ = ["add_arguments", "execute"]
 
@@ -47,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the bandit")
     group.add_argument(
         "--policy",
+        dest="policies",
         nargs="+",
         default=["cn-ucb", "ucb"],
         choices=list(POLICIES),
@@ -87,16 +83,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace) -> None:
     """Read, estimate, play and report."""
-    scale = reward_scale_settings(options)
+    check_reward_scale(options)
 
     from cb_pgm.cli.console import note, progress, waiting
     from cb_pgm.files import check_folder, json_text, print_text
-    from cb_pgm.pipeline.run_text import budget_line
+    from cb_pgm.pipeline.pipeline import Pipeline, play
+    from cb_pgm.pipeline.task import budget_line
 
     folder = options.out
     check_folder(folder, force=options.force)
     with waiting("Reading the table and estimating its graph"):
-        task = _pipeline(options, scale).prepare()
+        task = Pipeline(**settings_of(options, Pipeline)).prepare()
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     for warning in task.warnings:
@@ -104,35 +101,11 @@ def execute(options: Namespace) -> None:
     if options.json:
         note(budget_line(task))
     with progress(task.rounds, "Playing") as step:
-        report = task.play(step)
+        report = play(task, step)
     if folder is not None:
-        from cb_pgm.report.run.files import write_run
+        from cb_pgm.report.run.folder import write_run
 
         write_run(report, folder)
     print_text(json_text(report.to_dict()) if options.json else report.to_text())
     if folder is not None and not options.json:
         print_text(f"\nWritten to {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
-
-
-def _pipeline(options: Namespace, scale: dict[str, Any]) -> Pipeline:
-    from cb_pgm.pipeline.pipeline import Pipeline
-
-    return Pipeline(
-        csv=options.csv,
-        reward=options.reward,
-        truth=options.truth,
-        graph=options.graph,
-        policies=tuple(options.policy),
-        horizon=options.horizon,
-        runs=options.runs,
-        seed=options.seed,
-        failure_prob=options.failure_prob,
-        reward_gap=options.reward_gap,
-        effect_gap=options.effect_gap,
-        minimize=options.minimize,
-        max_parents=options.max_parents,
-        not_settable=tuple(options.not_settable),
-        **scale,
-        **table_settings(options),
-        **estimate_settings(options),
-    )

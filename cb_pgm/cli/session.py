@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.cli.bandit_options import add_bandit, setup_settings
-from cb_pgm.cli.options import add_table_settings, count
+from cb_pgm.cli.bandit_options import add_bandit
+from cb_pgm.cli.options import add_table_settings, check_reward_scale, count, settings_of
 from cb_pgm.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -95,21 +95,16 @@ def execute(options: Namespace) -> None:
 def _start(options: Namespace) -> None:
     if (options.data is None) == (options.states is None):
         raise UsageError("give one of --data and --states")
+    check_reward_scale(options)
     from cb_pgm.cli.console import note, waiting
+    from cb_pgm.session.beginning import prepare
     from cb_pgm.session.session import Session
     from cb_pgm.session.setup import Setup
     from cb_pgm.session.status import counted
 
     Session.check_new(options.folder)
-    setup = Setup(
-        data=options.data,
-        states=options.states,
-        unit=options.unit,
-        stop=options.stop,
-        **setup_settings(options),
-    )
     with waiting("Reading the table and estimating its graph"):
-        beginning = setup.prepare()
+        beginning = prepare(Setup(**settings_of(options, Setup)))
     for warning in beginning.notes:
         note(f"warning: {warning}")
     with Session.begin(options.folder, beginning) as session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from cb_pgm.cli.options import count
+from cb_pgm.cli.options import add_toml_help, count
 from cb_pgm.cli.usage import UsageError
 
 __all__ = ["add_arguments", "execute"]
@@ -14,8 +14,12 @@ __all__ = ["add_arguments", "execute"]
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `study`."""
     parser.add_argument(
-        "file", type=Path, metavar="FILE.toml", help="systems, graphs, policies, horizons, runs"
+        "file",
+        type=Path,
+        metavar="FILE.toml",
+        help="systems, graphs, policies, horizons, runs (see --help-toml)",
     )
+    add_toml_help(parser, "cb_pgm.study.config", "FILE.toml")
     parser.add_argument(
         "--out",
         type=Path,

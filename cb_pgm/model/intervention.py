@@ -7,13 +7,16 @@ state and the reward.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Intervention", "Observations", "Pull"]
+__all__ = ["ArmEstimate", "Intervention", "Observations", "Pull", "States"]
+
+#: The states of some variables, by the variable's name.
+States = Mapping[str, Sequence[str]]
 
 
 class Intervention(Mapping[str, str]):
@@ -85,3 +88,26 @@ class Observations:
 
     def __len__(self) -> int:
         return len(self.rewards)
+
+
+@dataclass(frozen=True)
+class ArmEstimate:
+    """The estimated mean reward of an arm.
+
+    Attributes
+    ----------
+    intervention
+        The arm.
+    mean
+        The mean reward, in the reward's unit.
+    low, high
+        The ends of an interval for the true mean; the intervals of all arms hold at all times at once.
+    rows
+        The number of rows that the estimate rests on.
+    """
+
+    intervention: Intervention
+    mean: float
+    low: float
+    high: float
+    rows: int

@@ -103,7 +103,7 @@ class CausalSystem:
     @classmethod
     def from_bif(cls, path: str | Path, reward: str | None = None, **options: Any) -> Self:
         """Return the system of the network in a BIF file; `options` are those of the class."""
-        from cb_pgm.model.pgmpy_networks import read_bif
+        from cb_pgm.model.bif import read_bif
 
         return cls(read_bif(path), reward=reward, **options)
 
@@ -184,11 +184,50 @@ class CausalSystem:
         """Return the essential graph of `dag`: what infinitely many observations tell of it."""
         return self._essential_graph
 
-    def network(self) -> DiscreteBayesianNetwork:
-        """Return the variables, without the reward, as a pgmpy network."""
-        from cb_pgm.model.pgmpy_networks import network_of_model
+    @property
+    def reward_node(self) -> str:
+        """The reward's name in `network`: "reward", with as many "_" as set it apart from the variables."""
+        name = "reward"
+        while name in self._model.index:
+            name += "_"
+        return name
 
-        return network_of_model(self._model)
+    def network(self, do: Mapping[str, str] | None = None) -> DiscreteBayesianNetwork:
+        """Return a pgmpy network of the system, as it is or while the variables in `do` are set.
+
+        Parameters
+        ----------
+        do
+            Variables and the state that each is set to. pgmpy's `do` cuts the edges into them, and their
+            tables become point masses, so pgmpy's inference and sampling answer under the intervention.
+
+        Returns
+        -------
+        DiscreteBayesianNetwork
+            A new one each time. A reward of 0 or 1 is the node `reward_node`, with the states "0" and "1"; a
+            Gaussian reward isn't discrete and is left out.
+
+        Raises
+        ------
+        CausalSystemError
+            If `do` names an unknown variable or state.
+
+        Examples
+        --------
+        >>> from pgmpy.inference import VariableElimination
+        >>> system = CausalSystem.from_bif("data/asia.bif", reward="dysp=yes")
+        >>> inference = VariableElimination(system.network(do={"smoke": "yes"}))
+        >>> found = inference.query(["reward"], show_progress=False)
+        >>> f"{found.get_value(reward='1'):.6f} {system.mean_reward({'smoke': 'yes'}):.6f}"
+        '0.552808 0.552808'
+        """
+        from cb_pgm.model.pgmpy_networks import add_reward, intervened, network_of_model
+
+        codes_of(self._model, do or {})  # refuses what the system doesn't have
+        network = network_of_model(self._model)
+        if self._reward.noise is None:
+            add_reward(network, self.reward_node, self._model, self._reward)
+        return intervened(network, do) if do else network
 
     def __repr__(self) -> str:
         parents = ", ".join(self.reward_parents) or "none"

@@ -17,11 +17,11 @@ from cb_pgm.errors import CausalBanditError, CausalSystemError
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
 from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
-from discovery.estimation.knowledge import read_knowledge
+from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
 
 if TYPE_CHECKING:
-    from cb_pgm.policies.base import States
+    from cb_pgm.model.intervention import States
     from discovery import DiscreteTable
 
 __all__ = [
@@ -33,8 +33,8 @@ __all__ = [
     "read_graph",
     "read_truth",
     "settable_states",
-    "turned_over",
     "widened",
+    "with_flipped_reward",
 ]
 
 #: What ``cb-pgm discover --json`` says of a graph beside the graph.
@@ -52,25 +52,9 @@ class UsedGraph:
     warnings: tuple[str, ...] = ()
 
 
-def estimated_graph(
-    table: DiscreteTable,
-    method: str,
-    *,
-    knowledge: str | Path | None = None,
-    alpha: float = 0.01,
-    uc_rule: int = 2,
-    equivalent_sample_size: float = 1.0,
-) -> UsedGraph:
-    """Estimate the graph of a table as `discovery.estimate` does, with knowledge from a TOML file."""
-    known = None if knowledge is None else read_knowledge(knowledge)
-    found = estimate(
-        table,
-        method,
-        alpha=alpha,
-        uc_rule=uc_rule,
-        equivalent_sample_size=equivalent_sample_size,
-        knowledge=known,
-    )
+def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGraph:
+    """Estimate the graph of a table as `discovery.estimate` does."""
+    found = estimate(table, **settings.estimate_keywords())
     return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds, found.warnings)
 
 
@@ -125,7 +109,8 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
     CausalSystemError
         If the file can't be read or the reward isn't in it.
     """
-    from cb_pgm.model.pgmpy_networks import model_of_network, read_bif
+    from cb_pgm.model.bif import read_bif
+    from cb_pgm.model.pgmpy_networks import model_of_network
 
     network = read_bif(path)
     if "=" not in reward:
@@ -141,7 +126,7 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
     return system if settable is None else CausalSystem(network, reward=reward, settable=settable)
 
 
-def turned_over(system: CausalSystem) -> CausalSystem:
+def with_flipped_reward(system: CausalSystem) -> CausalSystem:
     """Return the system whose reward of 0 or 1 is 1 minus this one's."""
     parents = system.reward_parents
     choices = [system.states[parent] for parent in parents]
@@ -207,7 +192,7 @@ def marginals_over(table: DiscreteTable, states: States) -> Marginals:
 
 
 def _dag_of_bif(path: str | Path) -> nx.DiGraph[str]:
-    from cb_pgm.model.pgmpy_networks import read_bif
+    from cb_pgm.model.bif import read_bif
 
     network = read_bif(path)
     dag: nx.DiGraph[str] = nx.DiGraph()

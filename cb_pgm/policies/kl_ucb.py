@@ -12,9 +12,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.model.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arm_policy import ArmPolicy
-from cb_pgm.policies.base import States
 
 __all__ = ["KLUCB"]
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cb_pgm.errors import ReportError
-
-if TYPE_CHECKING:
-    from cb_pgm.report.html.page import Page
+from cb_pgm.report.html.page import Page, render
 
 __all__ = ["write_report"]
 
@@ -35,8 +32,6 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
     OSError
         If a file can't be read or written.
     """
-    from cb_pgm.report.html.page import render
-
     folder = Path(folder)
     target = folder / "report.html" if out is None else Path(out)
     html = render(_page(folder))
@@ -47,6 +42,7 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
 
 
 def _page(folder: Path) -> Page:
+    # Late imports: pages load pandas and matplotlib, about a second; a folder without results needs neither.
     if (folder / "result.json").exists():
         from cb_pgm.report.run.page import run_page
 

@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,14 @@ from cb_pgm.errors import StudyError
 from cb_pgm.model.intervention import Observations
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.base import Policy
-from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.simulation import simulate
 from cb_pgm.study.config import Cell, is_told
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
+from discovery.estimation.settings import Method
 
 __all__ = ["CellResult", "play_cell"]
-
-Method = Literal["ges", "pc", "chow-liu"]
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _policy(name: str, context: PolicyContext) -> Policy:
     except (ImportError, AttributeError) as error:
         raise StudyError(f"Expected a policy at {name!r} but found {error}") from None
     if isinstance(made, type) and issubclass(made, Policy):
-        return made(context.states, noise_scale=context.noise_scale, settable=context.settable)
+        return made.from_context(context)
     policy: Policy = made(context)
     return policy
 

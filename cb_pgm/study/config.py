@@ -44,6 +44,7 @@ from typing import Any
 
 from cb_pgm.errors import StudyError
 from cb_pgm.policies.registry import POLICIES
+from discovery.estimation.settings import METHODS
 
 __all__ = ["Cell", "Part", "Study"]
 
@@ -59,7 +60,6 @@ _INSTANCE_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 _STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
 _GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
-_METHODS = ("ges", "pc", "chow-liu")
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Study:
 def is_told(policy: Part) -> bool:
     """Return whether the policy is told what it plays against, as a floor for the others."""
     name = policy["name"]
-    return name in POLICIES and POLICIES[name].told
+    return name in POLICIES and POLICIES[name].is_oracle
 
 
 def needs_graph(policy: Part) -> bool:
@@ -263,9 +263,9 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
             return _labelled(part, "oracle")
         _whole(part["rows"], "rows", where, least=20)
         return _labelled(part, f"oracle {part['rows']} rows")
-    if part.get("method", "ges") not in _METHODS:
+    if part.get("method", "ges") not in METHODS:
         raise StudyError(
-            f"Expected a method out of {', '.join(_METHODS)} in {where}: found {part['method']!r}"
+            f"Expected a method out of {', '.join(METHODS)} in {where}: found {part['method']!r}"
         )
     part = {"source": source, "method": part.get("method", "ges")} | part
     part["rows"] = _whole(part.get("rows", 10_000), "rows", where, least=20)

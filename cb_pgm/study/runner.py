@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import shlex
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from cb_pgm.errors import StudyError
+from cb_pgm.provenance import command, versions
 from cb_pgm.study.cells import CellResult, play_cell
 from cb_pgm.study.config import Cell, Study
 from cb_pgm.study.store import StudyStore
@@ -103,8 +102,6 @@ def _opened(study: Study, out: Path, *, resume: bool, force: bool) -> StudyStore
 
 
 def _about(study: Study) -> dict[str, Any]:
-    from cb_pgm.provenance import versions
-
     networks = {part.get("network") for part in study.systems} - {None}
     return {
         "title": study.title,
@@ -112,7 +109,7 @@ def _about(study: Study) -> dict[str, Any]:
         "fingerprint": study.fingerprint(),
         "configuration": study.to_dict(),
         "versions": versions(),
-        "command": shlex.join(sys.argv),
+        "command": command(),
         "commit": _commit(),
         "data": {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in sorted(networks)},
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),

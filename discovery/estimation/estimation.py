@@ -7,6 +7,7 @@ knowledge of directions is applied to its result (`discovery.estimation.informed
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,18 +24,17 @@ from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu, GSquare
 from discovery.estimation.ges_search import run_ges
 from discovery.estimation.informed import informed_graph
-from discovery.estimation.knowledge import Knowledge
+from discovery.estimation.knowledge import Knowledge, read_knowledge
 from discovery.estimation.marginals import Marginals
 from discovery.estimation.pc_search import PCSettings, run_pc
+from discovery.estimation.settings import METHODS
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.repairs.repairs import Change, repair
 
 if TYPE_CHECKING:
     from discovery.table.discrete_table import DiscreteTable
 
-__all__ = ["METHODS", "EstimatedGraph", "estimate"]
-
-METHODS = ("ges", "pc", "chow-liu")
+__all__ = ["EstimatedGraph", "estimate"]
 
 #: causal-learn's priorities for each of its rules.
 _PRIORITIES = {0: (0, 1, 2, 3, 4), 1: (0, 1, 2, 3, 4), 2: (2, 3, 4)}
@@ -79,7 +79,7 @@ def estimate(
     max_conditions: int | None = None,
     equivalent_sample_size: float = 1.0,
     structure_prior: float | None = None,
-    knowledge: Knowledge | None = None,
+    knowledge: Knowledge | str | os.PathLike[str] | None = None,
 ) -> EstimatedGraph:
     """Estimate the essential graph of a table's variables.
 
@@ -102,7 +102,8 @@ def estimate(
         GES: what the prior is worth in rows, and how many parents it expects (`BDeu`); the defaults are
         causal-learn's.
     knowledge
-        Kept exactly.
+        What is known of the graph beforehand, or a TOML file that says so (`read_knowledge`); the result
+        respects all of it.
 
     Warns
     -----
@@ -119,6 +120,8 @@ def estimate(
     """
     start = perf_counter()
     known = knowledge or Knowledge()
+    if not isinstance(known, Knowledge):
+        known = read_knowledge(known)
     known.check_names(table.variables)
     _check_settings(method, alpha, uc_rule, uc_priority, max_conditions)
     counts = Contingency(table.codes, [len(states) for states in table.states.values()])

@@ -1,14 +1,32 @@
-"""What a person knows of the graph beforehand: tiers, required and forbidden arrows, roots and sinks.
+"""Background knowledge: what a person knows of the graph before any data.
 
-As a TOML file, every key optional:
+A TOML file with any of these keys, each optional. Variables are named as in the table's header; the reward
+column isn't a variable and can't be named.
 
-    tiers = [["age", "sex"], ["dose"], ["pressure", "outcome"]]   # nothing causes what is in an earlier tier
-    required = [["dose", "outcome"]]                              # dose → outcome is there
-    forbidden = [["age", "sex"], ["sex", "age"]]                  # neither arrow: not adjacent
-    roots = ["age"]                                               # no arrow into it
-    sinks = ["outcome"]                                           # no arrow out of it
+tiers
+    A list of groups of variables, causes before effects. There is no edge from a variable to one in an
+    earlier group; edges within a group and from earlier to later groups are left to the data. Nothing is
+    said of variables that are in no group.
+required
+    A list of pairs [tail, head]. Each edge tail → head is in the graph.
+forbidden
+    A list of pairs [tail, head]. Each edge tail → head is not in the graph; head → tail still may be. With
+    both pairs in the list the two variables are not adjacent.
+roots
+    A list of variables without causes in the table: no edge points at one.
+sinks
+    A list of variables without effects in the table: no edge leaves one.
 
-All of it speaks of arrows, not of paths: a tier says nothing about variables that are in none.
+For example:
+
+    tiers = [["age", "sex"], ["dose"], ["pressure", "outcome"]]
+    required = [["dose", "outcome"]]
+    forbidden = [["age", "sex"], ["sex", "age"]]
+    roots = ["age"]
+    sinks = ["outcome"]
+
+Every statement is about single edges, not about paths: without dose → outcome, a dose may still act on the
+outcome through other variables. Statements that contradict each other are refused.
 """
 
 from __future__ import annotations

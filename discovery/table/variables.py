@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
-from discovery.table.coding import MAX_NUMBERS, CodedVariable, TableSettings, appearances, code_variable
+from discovery.table.coding import MAX_NUMBERS, CodedVariable, appearances, code_variable
 from discovery.table.columns import Column, TextColumn, as_number
 from discovery.table.rows import UsedRows
+from discovery.table.settings import TableSettings
 from discovery.wording import listed, quoted
 
 __all__ = ["CodedVariables", "code_variables"]

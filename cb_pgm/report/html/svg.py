@@ -10,15 +10,12 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from cb_pgm.plotting.regret import saving
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["COLOURS", "inline_svg"]
 

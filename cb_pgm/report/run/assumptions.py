@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cb_pgm.report.html.page import Paragraph, Section, Table
+from cb_pgm.report.run.folder import RunFolder
 from cb_pgm.wording import count, listed, number
-
-if TYPE_CHECKING:
-    from cb_pgm.report.run.folder import RunFolder
 
 __all__ = ["assumptions_section"]
 

@@ -14,8 +14,7 @@ from cb_pgm.report.html.page import Facts, Page, Points, Section, Table
 from cb_pgm.report.repeat import repeat_section
 from cb_pgm.report.run.assumptions import assumptions_section
 from cb_pgm.report.run.folder import RunFolder, read_run
-from cb_pgm.report.run.pictures import graph_section, pulls_section, regret_section
-from cb_pgm.report.story.section import story_section
+from cb_pgm.report.run.sections import graph_section, pulls_section, regret_section, story_section
 from cb_pgm.wording import count, listed, number, setting, share
 
 __all__ = ["run_page"]

@@ -8,11 +8,11 @@ from pathlib import Path
 from cb_pgm.plotting.results import draw_arms
 from cb_pgm.report.html.page import Block, Code, Facts, Paragraph, Picture, Section, Table
 from cb_pgm.report.html.svg import inline_svg
-from cb_pgm.report.run.pictures import marked_graph
+from cb_pgm.report.pictures import marked_graph
 from cb_pgm.report.session.folder import SessionFolder
 from cb_pgm.report.story.section import story_blocks, story_key
+from cb_pgm.session.events import Asked, Told, Withdrawn
 from cb_pgm.session.status import counted, setting_text
-from cb_pgm.session.storage.events import Asked, Told, Withdrawn
 from cb_pgm.wording import count, listed, number, setting
 
 __all__ = [
@@ -87,7 +87,7 @@ def causes_section(read: SessionFolder) -> Section | None:
 
 def story_section(read: SessionFolder) -> Section | None:
     """Return the search's story so far; None for a policy that asks no questions."""
-    story, graph = read.trial.policy.story, read.settings.graph
+    story, graph = read.state.policy.story, read.settings.graph
     if story is None or graph is None or not story.questions:
         return None
     told = story.to_dict()
@@ -113,7 +113,7 @@ def assumptions_section(read: SessionFolder) -> Section:
         error = settings.marginals.sampling_error(settings.failure_share)
         known = f"{settings.marginals.rows:,} rows: off by up to {number(error)}"
         rows.append(("Frequencies in the table are near enough, by less than ε/2", known))
-    story = read.trial.policy.story
+    story = read.state.policy.story
     if story is not None:
         changes: dict[bool, list[float]] = {True: [], False: []}
         for question in story.questions:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
+from matplotlib.figure import Figure
 
 from cb_pgm.plotting.graph_drawing import NodeStyle, Placement, draw_panel
 from cb_pgm.plotting.regret import STYLE, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from cb_pgm.report.story.replay import Scene
+from cb_pgm.report.story.replay import Scene
 
 __all__ = ["EDGES", "KEY", "NODES", "draw_scene", "scene_edges", "scene_nodes"]
 

@@ -20,7 +20,7 @@ class Scene:
     Attributes
     ----------
     question
-        As `Question.to_dict` returns it.
+        As `QueryRecord.to_dict` returns it.
     before, after
         The variables that could be the reward's parent before and after the answer, in node order.
     learnt

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup
 
 from cb_pgm.plotting.graph_drawing import Placement, place
-from cb_pgm.plotting.regret import line_name
-from cb_pgm.report.html.page import Block, Heading, Key, Paragraph, Picture, Section, Step
+from cb_pgm.report.html.page import Block, Key, Paragraph, Picture, Step
 from cb_pgm.report.html.svg import inline_svg
 from cb_pgm.report.story.figures import KEY, draw_scene, scene_edges, scene_nodes
 from cb_pgm.report.story.replay import Scene, replay, surroundings
 from cb_pgm.wording import count, listed, number
+from discovery import EssentialGraph
 
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from cb_pgm.report.run.folder import RunFolder
-    from discovery import EssentialGraph
-
-__all__ = ["story_blocks", "story_key", "story_section"]
+__all__ = ["Story", "same_story", "story_blocks", "story_key"]
 
 _MOST_NODES = 40  # in a scene that shows the whole graph
 _MOST_NODES_NEAR = 24  # in one of a larger graph: those nearest to the variable asked
@@ -28,30 +24,6 @@ _PHONE = 4.4  # inches that a phone shows without scrolling
 _MOST_SCENES = 40  # drawn in a story; the others are told in words
 
 Story = Mapping[str, Any]
-
-
-def story_section(run: RunFolder) -> Section | None:
-    """Return the section on how each policy that asks questions searched, in its first run; None without."""
-    told: list[tuple[str, EssentialGraph, Story]] = []
-    blocks: list[Block] = []
-    for position, story in enumerate(run.material["stories"]):
-        graph = run.graphs["true" if story["graph"] == "oracle" else "used"]
-        name = line_name(story["policy"], story["graph"])
-        twin = next((other for other, *own in told if _is_same(own, (graph, story))), None)
-        blocks.append(Heading(name))
-        if twin is None:
-            blocks += story_blocks(graph, story, f"story-{position}")
-            told.append((name, graph, story))
-        else:
-            pulls = count(sum(question["pulls"] for question in story["questions"]), "pull")
-            blocks.append(Paragraph(f"The same questions and answers as {twin}, in {pulls}."))
-    if not blocks:
-        return None
-    about = Paragraph(
-        "Each question is whether setting a variable moves the reward, and which of its neighbours it moves "
-        "where that is open. Told is the first run."
-    )
-    return Section("story", "The search, step by step", [about, story_key(run.material["stories"]), *blocks])
 
 
 def story_key(stories: Sequence[Story]) -> Key:
@@ -79,7 +51,7 @@ def story_blocks(graph: EssentialGraph, story: Story, identity: str) -> list[Blo
     return blocks
 
 
-def _is_same(one: Sequence[Any], other: Sequence[Any]) -> bool:
+def same_story(one: Sequence[Any], other: Sequence[Any]) -> bool:
     """Return whether two (graph, story) pairs tell the same, what answers cost left aside."""
     told = ("variable", "fixed", "moves", "children", "ruled_out")
     first, second = ([[q[key] for key in told] for q in story["questions"]] for _, story in (one, other))

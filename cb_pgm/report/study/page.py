@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from cb_pgm.errors import ReportError, StudyError
 from cb_pgm.plotting.regret import line_name
@@ -15,9 +17,6 @@ from cb_pgm.report.study.sections import gaps_section, rows_section, systems_sec
 from cb_pgm.report.study.summary import outcome, overall_table, summaries
 from cb_pgm.study.store import StudyStore
 from cb_pgm.wording import count, listed, number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["study_page"]
 

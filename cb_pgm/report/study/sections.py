@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from cb_pgm.plotting.results import draw_by_rows, pulls_to_name, regret_by_rows
 from cb_pgm.report.html.page import Block, Heading, Paragraph, Picture, Section, Table
 from cb_pgm.report.html.svg import inline_svg
-from cb_pgm.report.run.pictures import pulls_picture, regret_picture
+from cb_pgm.report.pictures import pulls_picture, regret_picture
 from cb_pgm.report.study.summary import summaries, system_table
 from cb_pgm.wording import number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["gaps_section", "rows_section", "systems_section"]
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from cb_pgm.plotting.regret import line_name
 from cb_pgm.report.html.page import Table
 from cb_pgm.wording import count, listed, number, share
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Summary", "outcome", "overall_table", "summaries", "system_table"]
 

@@ -14,7 +14,7 @@ import pytest
 import cb_pgm
 from cb_pgm.cli.program import main
 from cb_pgm.cli.usage import COMMANDS
-from cb_pgm.model import pgmpy_networks
+from cb_pgm.model import bif
 
 ASIA = ["data/asia.csv", "--reward", "xray=yes"]
 
@@ -22,7 +22,7 @@ ASIA = ["data/asia.csv", "--reward", "xray=yes"]
 @pytest.fixture(scope="module", autouse=True)
 def networks_parsed_once():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pgmpy_networks, "read_bif", cache(pgmpy_networks.read_bif))
+        patch.setattr(bif, "read_bif", cache(bif.read_bif))
         yield
 
 

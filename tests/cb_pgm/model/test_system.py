@@ -116,10 +116,10 @@ def test_states_that_are_not_text_become_text() -> None:
 
 def test_a_systems_network_gives_the_same_system() -> None:
     system = CausalSystem(sprinkler(), reward="Grass=wet")
-    network = system.network()
-    again = CausalSystem(network, reward_variable="Rain", reward_means={"no": 0.0, "yes": 1.0})
+    again = CausalSystem(system.network(), reward="reward=1")
     assert again.states == system.states
     assert all(np.allclose(a, b) for a, b in zip(again.model.tables, system.model.tables, strict=True))
+    assert np.allclose(again.reward.means, system.reward.means)
 
 
 def test_a_system_can_be_sent_to_another_process() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import cb_pgm
 from cb_pgm import CausalBanditError
-from cb_pgm.model import pgmpy_networks
+from cb_pgm.model import bif
 from cb_pgm.pipeline import Pipeline
 from discovery import EssentialGraph
 
@@ -43,7 +43,7 @@ def comparable(report) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def networks_parsed_once():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pgmpy_networks, "read_bif", cache(pgmpy_networks.read_bif))
+        patch.setattr(bif, "read_bif", cache(bif.read_bif))
         yield
 
 
@@ -116,7 +116,7 @@ def test_the_oracle_graph_names_the_cause_and_learns_what_it_is_worth(report):
     for played in report.played:
         if played.graph == "oracle":
             assert played.outcome.reward_variables == ("either",)
-            assert report.correct(played) is True
+            assert report.task.correct(played) is True
             assert played.outcome.regret < 300  # always choosing wrong costs 0.87 a round, 2,000 rounds
 
 

@@ -27,8 +27,9 @@ from cb_pgm import (
 from cb_pgm.errors import PolicyError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.policies.causal_ucb import parent_distributions
+from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.raps import Reply, parent_search, raps_batch_size
-from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
+from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.search import Search, exact_answers
 from cb_pgm.search.orientation import orient
 from discovery import EssentialGraph

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
@@ -20,12 +21,13 @@ from cb_pgm import CNUCB, instances, search, simulate
 from cb_pgm.cli.program import main
 from cb_pgm.plotting.regret import new_figure
 from cb_pgm.plotting.results import pulls_to_name, regret_by_rows
+from cb_pgm.provenance import command, recorded_command
 from cb_pgm.report import ReportError, write_report
 from cb_pgm.report.html.page import Heading, Page, Paragraph, Points, Section, Step, Table, render
 from cb_pgm.report.html.svg import COLOURS, inline_svg
 from cb_pgm.report.story.figures import scene_nodes
 from cb_pgm.report.story.replay import replay, surroundings
-from cb_pgm.search.story import Question, Story
+from cb_pgm.search.trace import QueryRecord, SearchTrace
 from cb_pgm.study import Study, run_study
 from discovery import EssentialGraph
 
@@ -205,6 +207,45 @@ def test_a_run_that_ends_before_its_search_is_told_as_that(tmp_path):
     assert "It asked nothing" in text or "still going on when the rounds were over" in text
 
 
+# -- how to run it again -----------------------------------------------------------------------------------
+
+
+def code_blocks(folder: Path) -> list[str]:
+    page = write_report(folder).read_text("utf-8")
+    return [unescape(block) for block in re.findall(r"<code>(.*?)</code>", page, re.DOTALL)]
+
+
+def test_results_computed_from_python_show_no_command(report_folders):
+    """The process's own arguments are pytest's here; neither the files nor the pages mention a command."""
+    assert json.loads((report_folders["run"] / "settings.json").read_text("utf-8"))["command"] is None
+    for kind in ("run", "rehearsal", "study"):
+        assert code_blocks(report_folders[kind]) == []
+        assert "Started from Python" in (report_folders[kind] / "report.html").read_text("utf-8")
+
+
+def test_a_run_shows_the_command_that_made_it_and_the_seed_that_was_drawn(tmp_path):
+    out = tmp_path / "a folder"
+    arguments = ["run", "data/asia.csv", "--reward", "xray=yes", "--policy", "ucb", "--horizon", "30"]
+    assert main([*arguments, "--out", str(out)]) == 0
+    seed = json.loads((out / "result.json").read_text("utf-8"))["seed"]
+    assert code_blocks(out) == [f"cb-pgm {' '.join(arguments)} --out '{out}' --seed {seed}"]
+    assert main([*arguments, "--out", str(out), "--force", "--seed", "5"]) == 0
+    assert code_blocks(out) == [f"cb-pgm {' '.join(arguments)} --out '{out}' --force --seed 5"]
+
+
+def test_a_study_shows_the_command_that_made_it(tmp_path):
+    file, out = tmp_path / "study.toml", tmp_path / "out"
+    file.write_text('horizons = 20\n[[system]]\ninstance = "tree"\nn = 3\n[[policy]]\nname = "ucb"\n')
+    assert main(["study", str(file), "--out", str(out)]) == 0
+    assert code_blocks(out) == [f"cb-pgm study {file} --out {out}"]
+
+
+def test_the_command_is_known_only_while_it_runs():
+    with recorded_command(["run", "a table.csv"]):
+        assert command() == "cb-pgm run 'a table.csv'"
+    assert command() is None
+
+
 # -- the story ---------------------------------------------------------------------------------------------
 
 
@@ -243,10 +284,10 @@ def test_the_story_of_a_search_under_way_is_the_beginning_of_the_finished_one(se
     graph = EssentialGraph.from_dag(dag)
     target = graph.nodes[seed % len(graph.nodes)]
     result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
-    asked = [Question(step.query, step.probe, pulls=1) for step in result.queries]
-    finished = Story.of(asked, result, graph)
+    asked = [QueryRecord(step.query, step.probe, pulls=1) for step in result.queries]
+    finished = SearchTrace.of(asked, result, graph)
     for known in range(len(asked)):
-        under_way = Story.of(asked[:known], None, graph)
+        under_way = SearchTrace.of(asked[:known], None, graph)
         assert under_way.result is None
         assert under_way.questions == finished.questions[:known]
 

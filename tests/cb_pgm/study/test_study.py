@@ -15,7 +15,7 @@ import pytest
 
 from cb_pgm import UCB
 from cb_pgm.errors import StudyError
-from cb_pgm.policies.registry import PolicyContext
+from cb_pgm.policies.context import PolicyContext
 from cb_pgm.study import Study, cells, run_study
 from cb_pgm.study.cells import play_cell
 from discovery import estimate

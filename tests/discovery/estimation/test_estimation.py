@@ -15,8 +15,9 @@ import pytest
 from discovery.errors import EstimationError, KnowledgeError
 from discovery.estimation import estimation
 from discovery.estimation.causal_learn import MixedGraph
-from discovery.estimation.estimation import METHODS, estimate
+from discovery.estimation.estimation import estimate
 from discovery.estimation.knowledge import Knowledge
+from discovery.estimation.settings import METHODS
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.table.discrete_table import DiscreteTable, read_csv
 

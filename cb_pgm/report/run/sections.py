@@ -1,65 +1,29 @@
-"""Sections of a report that are mostly a picture: regret curves, pulls until a name, the graphs."""
+"""Sections of a run's page: regret curves, rounds to identification, the graphs, the searches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
-from cb_pgm.plotting.regret import draw_regret, line_name, regret_bands
-from cb_pgm.plotting.results import draw_pulls, pulls_to_name
-from cb_pgm.report.html.page import Block, Paragraph, Picture, Pictures, Section
+from cb_pgm.plotting.regret import line_name
+from cb_pgm.plotting.results import pulls_to_name
+from cb_pgm.report.html.page import Block, Heading, Paragraph, Picture, Pictures, Section
 from cb_pgm.report.html.svg import inline_svg
+from cb_pgm.report.pictures import MOST_NODES, pulls_picture, regret_picture
+from cb_pgm.report.run.folder import RunFolder
 from cb_pgm.report.story.replay import surroundings
-from cb_pgm.wording import count, listed, number
+from cb_pgm.report.story.section import Story, same_story, story_blocks, story_key
+from cb_pgm.wording import count, listed
 from discovery import EssentialGraph, compare
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cb_pgm.report.run.folder import RunFolder
-
-__all__ = ["graph_section", "marked_graph", "pulls_section", "regret_picture", "regret_section"]
-
-_MOST_NODES = 60  # in one picture; of larger graphs the part around the reward's causes is drawn
+__all__ = ["graph_section", "pulls_section", "regret_section", "story_section"]
 
 
 def regret_section(curves: pd.DataFrame, *, rounds: int) -> Section:
     """Return the section of a run's regret curves."""
     return Section("regret", "Regret", [regret_picture(curves, "regret", rounds)])
-
-
-def regret_picture(curves: pd.DataFrame, identity: str, rounds: int, about: str = "") -> Picture:
-    """Return regret curves: mean over runs with a band where there are several.
-
-    Parameters
-    ----------
-    curves
-        Columns policy, graph, run, round, regret.
-    identity
-        Unique in the page.
-    rounds
-        The horizon.
-    about
-        On what, for the caption.
-    """
-    bands = regret_bands(curves)
-    ends = [
-        (line_name(str(line.policy), str(line.graph)), float(line.mean))
-        for line in bands[bands["round"] == bands["round"].max()].itertuples()
-    ]
-    ends.sort(key=lambda end: end[1])
-    told = "; ".join(f"{name} {number(round(regret))}" for name, regret in ends)
-    label = f"Cumulative regret over {rounds:,} rounds{about}, at the end: {told}."
-    runs = int(bands["runs"].max())
-    band = ", the band the middle 80 % of them" if runs > 1 else ""
-    return Picture(
-        inline_svg(draw_regret(bands), identity, label),
-        f"Regret is what was lost against always doing the best intervention{about}. "
-        f"{'Mean of ' + str(runs) + ' runs' if runs > 1 else 'One run'}{band}. Lower is better; a flat end "
-        f"means that nothing more is lost.",
-        narrow=inline_svg(draw_regret(bands, narrow=True), f"{identity}-narrow", label),
-    )
 
 
 def pulls_section(results: pd.DataFrame, horizon: int) -> Section | None:
@@ -78,24 +42,11 @@ def pulls_section(results: pd.DataFrame, horizon: int) -> Section | None:
     return Section("pulls", "Pulls until the cause was named", blocks)
 
 
-def pulls_picture(frame: pd.DataFrame, identity: str, horizon: int) -> Picture:
-    """Return a mark for each run at the round where it named; `frame` as `pulls_to_name` returns it."""
-    medians = frame.groupby("name", sort=False)["pulls"].quantile(0.5, interpolation="lower")
-    told = "; ".join(f"{name} {number(round(median))}" for name, median in medians.items())
-    label = f"Rounds until causes were named, median: {told}."
-    return Picture(
-        inline_svg(draw_pulls(frame, horizon), identity, label),
-        "Each dot is a run that named the right causes, each cross one that named others; the bar is the "
-        "median. Pulls of nothing count too.",
-        narrow=inline_svg(draw_pulls(frame, horizon, narrow=True), f"{identity}-narrow", label),
-    )
-
-
 def graph_section(run: RunFolder) -> Section:
     """Return the section of the graph in use, beside the true one where it is known."""
     used, true = run.graphs["used"], run.graphs.get("true")
     parents = run.material["measured"]["reward_parents"]
-    shown = surroundings(used if true is None else true, parents or used.nodes[:1], _MOST_NODES)
+    shown = surroundings(used if true is None else true, parents or used.nodes[:1], MOST_NODES)
     blocks: list[Block] = []
     if true is not None:
         scores = compare(used, true)
@@ -114,15 +65,28 @@ def graph_section(run: RunFolder) -> Section:
     return Section("graph", "The graph" if true is None else "Estimated beside true graph", blocks)
 
 
-def marked_graph(graph: EssentialGraph, marked: Sequence[str], marked_as: str) -> Picture:
-    """Return a graph by itself, the `marked` variables shaded."""
-    shown = surroundings(graph, marked or graph.nodes[:1], _MOST_NODES)
-    figure = draw_graphs(edge_verdicts(graph), graph, nodes=shown, marked=[*marked], marked_as=marked_as)
-    told = f" Marked, {marked_as}: {listed(marked)}." if marked else ""
-    label = f"The graph over {count(len(graph.nodes), 'variable')}.{told}"
-    hidden = len(graph.nodes) - len(shown)
-    caption = f"{count(hidden, 'variable')} further away left out." if hidden else ""
-    return Picture(inline_svg(figure, "graph", label), caption, scrolls=True)
+def story_section(run: RunFolder) -> Section | None:
+    """Return the section on how each policy that asks questions searched, in its first run; None without."""
+    told: list[tuple[str, EssentialGraph, Story]] = []
+    blocks: list[Block] = []
+    for position, story in enumerate(run.material["stories"]):
+        graph = run.graphs["true" if story["graph"] == "oracle" else "used"]
+        name = line_name(story["policy"], story["graph"])
+        twin = next((other for other, *own in told if same_story(own, (graph, story))), None)
+        blocks.append(Heading(name))
+        if twin is None:
+            blocks += story_blocks(graph, story, f"story-{position}")
+            told.append((name, graph, story))
+        else:
+            pulls = count(sum(question["pulls"] for question in story["questions"]), "pull")
+            blocks.append(Paragraph(f"The same questions and answers as {twin}, in {pulls}."))
+    if not blocks:
+        return None
+    about = Paragraph(
+        "Each question is whether setting a variable moves the reward, and which of its neighbours it moves "
+        "where that is open. Told is the first run."
+    )
+    return Section("story", "The search, step by step", [about, story_key(run.material["stories"]), *blocks])
 
 
 def _beside(
