@@ -239,7 +239,7 @@ def test_evidence_never_outweighs_the_number_of_changes():
     [
         (["AB"], ["BC"], [], "undirected A — B, before A → B: A → B — C with A and C not adjacent"),
         (["AB", "DB"], ["BC"], [], "directed B → C, before B — C: A → B — C with A and C not adjacent"),
-        (["AB"], [], [], "undirected A — B, before A → B: no arrow around it tells its direction"),
+        (["AB"], [], [], "undirected A — B, before A → B: no edge around it determines its direction"),
         (["AB", "BC", "CA"], [], [], "it lies on the cycle"),
         (
             ["AB", "CB"],
