@@ -1,14 +1,13 @@
 """The studies' scripts run through, leave what they say, and count right."""
 
-import importlib
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
+import scaling
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
@@ -16,13 +15,6 @@ SCRIPTS = Path(__file__).parents[1] / "scripts"
 def run(script: str, *arguments: str) -> str:
     command = [sys.executable, str(SCRIPTS / script), "--quick", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
-@pytest.fixture(scope="module")
-def scaling() -> ModuleType:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(SCRIPTS)
-        return importlib.import_module("scaling")
 
 
 @pytest.mark.slow
@@ -56,7 +48,7 @@ def test_scaling(tmp_path):
     assert (tmp_path / "growth.png").stat().st_size > 1000
 
 
-def test_growth_finds_the_exponent_of_a_power_law(scaling):
+def test_growth_finds_the_exponent_of_a_power_law():
     sizes = np.array([10, 100, 1000, 10_000])
     times = pd.DataFrame(
         {"along": "n", "what": "job", "size": sizes, "repeat": 0, "seconds": 1e-6 * sizes**1.5}
@@ -67,7 +59,7 @@ def test_growth_finds_the_exponent_of_a_power_law(scaling):
     assert found["seconds"].tolist() == pytest.approx([1.0])
 
 
-def test_growth_is_drawn_for_every_job_that_is_configured(scaling):
+def test_growth_is_drawn_for_every_job_that_is_configured():
     """Every name of the configuration is a job, and every curve gets a line."""
     import tomllib
 

@@ -1,10 +1,9 @@
 """Graphs beside each other: every edge gets one verdict, the verdicts add up, every edge is drawn."""
 
-from itertools import combinations
-
 import networkx as nx
 import numpy as np
 import pytest
+from graphs import random_dag
 from matplotlib.patches import PathPatch, Polygon
 
 from cb_pgm.plotting.graph_plots import VERDICTS, draw_graphs, edge_verdicts
@@ -13,13 +12,7 @@ from discovery import EssentialGraph
 
 
 def random_graph(n: int, probability: float, seed: int) -> EssentialGraph:
-    rng = np.random.default_rng(seed)
-    dag = nx.DiGraph()
-    dag.add_nodes_from(f"v{i}" for i in range(n))
-    order = rng.permutation(n)
-    dag.add_edges_from(
-        (f"v{order[i]}", f"v{order[j]}") for i, j in combinations(range(n), 2) if rng.random() < probability
-    )
+    dag = random_dag([f"v{i}" for i in range(n)], probability, np.random.default_rng(seed))
     return EssentialGraph.from_dag(dag)
 
 

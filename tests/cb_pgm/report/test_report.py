@@ -15,6 +15,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from graphs import random_dag
 from markupsafe import Markup
 
 from cb_pgm import CNUCB, instances, search, simulate
@@ -249,19 +250,14 @@ def test_the_command_is_known_only_while_it_runs():
 # -- the story ---------------------------------------------------------------------------------------------
 
 
-def random_dag(n: int, seed: int) -> nx.DiGraph:
-    rng = np.random.default_rng(seed)
-    dag = nx.DiGraph()
-    dag.add_nodes_from(f"X{i}" for i in rng.permutation(n))
-    names = [f"X{i}" for i in range(n)]
-    dag.add_edges_from((names[i], names[j]) for j in range(n) for i in range(j) if rng.random() < 2.5 / n)
-    return dag
+def drawn_dag(n: int, seed: int) -> nx.DiGraph:
+    return random_dag([f"X{i}" for i in range(n)], 2.5 / n, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_replay_ends_where_the_search_did(seed):
     """The last scene leaves what was named, knows only true arrows, and shows each variable in one style."""
-    dag = random_dag(3 + seed % 10, seed)
+    dag = drawn_dag(3 + seed % 10, seed)
     graph = EssentialGraph.from_dag(dag)
     target = graph.nodes[seed % len(graph.nodes)]
     result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
@@ -280,7 +276,7 @@ def test_a_replay_ends_where_the_search_did(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_the_story_of_a_search_under_way_is_the_beginning_of_the_finished_one(seed):
     """What `sound` says was ruled out by its first k answers, for every k."""
-    dag = random_dag(4 + seed % 8, seed)
+    dag = drawn_dag(4 + seed % 8, seed)
     graph = EssentialGraph.from_dag(dag)
     target = graph.nodes[seed % len(graph.nodes)]
     result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
