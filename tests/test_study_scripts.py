@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scaling
+from pictures import ink, words
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
@@ -30,8 +31,11 @@ def test_estimated_vs_oracle(tmp_path):
         assert 0 <= row.right <= 1
         assert row.low <= row.regret <= row.high
     assert all(name in said for name in (*frame["system"], "ges", "pc", "chow-liu", "screening", "ucb"))
-    for name in ("by_rows.png", "by_rows.svg", "report.html"):
-        assert (tmp_path / name).stat().st_size > 1000
+    assert ink(tmp_path / "by_rows.png") > 0.01
+    drawn = " ".join(words(tmp_path / "by_rows.svg"))
+    assert all(name in drawn for name in (*frame["system"], "ges", "pc", "chow-liu"))
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert all(name in page for name in frame["system"])
     assert run("estimated_vs_oracle.py", "--out", str(tmp_path)) == said  # resumed: nothing left to play
 
 
@@ -45,7 +49,9 @@ def test_scaling(tmp_path):
     found = pd.read_csv(tmp_path / "growth.csv")
     assert len(found) == times[["along", "what"]].drop_duplicates().shape[0]
     assert all(what in said for what in found["what"])
-    assert (tmp_path / "growth.png").stat().st_size > 1000
+    assert ink(tmp_path / "growth.png") > 0.01
+    drawn = " ".join(words(tmp_path / "growth.svg"))
+    assert all(what in drawn for what in found["what"])
 
 
 def test_growth_finds_the_exponent_of_a_power_law():
