@@ -16,6 +16,7 @@ import numpy as np
 
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.model.discrete_model import DiscreteModel
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
@@ -67,7 +68,7 @@ def model_of_network(network: DiscreteBayesianNetwork) -> DiscreteModel:
     missing = [str(node) for node in nodes if node not in tables]
     if missing:
         raise CausalSystemError(
-            f"Expected a table for every node but found none for {', '.join(missing[:5])}: add its CPD"
+            f"Expected a table for every node but found none for {listed(missing, most=5)}: add its CPD"
         )
     with _quiet():
         try:

@@ -23,7 +23,8 @@ from cb_pgm.errors import CausalSystemError
 from cb_pgm.model import gaps
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.intervention import Intervention, Observations
-from cb_pgm.model.names import checked_settable, codes_of, nearest, reward_from_means, split_off_reward_node
+from cb_pgm.model.names import checked_settable, codes_of, reward_from_means, split_off_reward_node
+from cb_pgm.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
@@ -191,7 +192,7 @@ class CausalSystem:
         return network_of_model(self._model)
 
     def __repr__(self) -> str:
-        parents = ", ".join(self.reward_parents) or "none"
+        parents = listed(self.reward_parents)
         return f"CausalSystem({len(self._model.parents)} variables, reward from {parents})"
 
     # -- what it does ----------------------------------------------------------------------------------------
@@ -278,7 +279,7 @@ class CausalSystem:
         """Return P(target | do(...)) in the order of ``states[target]``."""
         if target not in self._model.index:
             raise CausalSystemError(
-                f"Expected a variable but found {target!r}: {nearest(target, self._model.variables)}"
+                f"Expected a variable but found {target!r}: {did_you_mean(target, self._model.variables)}"
             )
         return self._exact.distribution(self._model.index[target], codes_of(self._model, do or {}))
 

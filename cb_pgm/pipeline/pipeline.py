@@ -27,6 +27,7 @@ from cb_pgm.pipeline.settings import RunSettings
 from cb_pgm.pipeline.task import Entry, Played, Task
 from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy, policy_kind
 from cb_pgm.simulation import simulate
+from cb_pgm.wording import listed
 from discovery.table.discrete_table import DiscreteTable, read_table
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ class Pipeline(RunSettings):
 
     def _check(self) -> None:
         if not self.policies:
-            raise CausalBanditError(f"Expected a policy out of {', '.join(POLICIES)} but found none")
+            known = listed(POLICIES, most=len(POLICIES), last="or")
+            raise CausalBanditError(f"Expected at least one policy but found none: choose {known}")
         for name in self.policies:
             policy_kind(name)
         if self.horizon < 1 or self.runs < 1:
@@ -114,7 +116,7 @@ class Pipeline(RunSettings):
         warnings: tuple[str, ...] = ()
         if len(parents) > 1:
             warnings = (
-                f"the reward has {len(parents)} causes in the truth ({', '.join(parents)}): CN-UCB's "
+                f"the reward has {len(parents)} causes in the truth ({listed(parents)}): CN-UCB's "
                 f"assumption of a single one fails",
             )
         return (inputs.turned_over(system) if self.minimize else system), warnings

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from cb_pgm.errors import PolicyError
+from cb_pgm.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cb_pgm.model.intervention import States
@@ -107,7 +108,7 @@ def make_policy(name: str, context: PolicyContext) -> Policy:
 def policy_kind(name: str) -> PolicyKind:
     """Return what is known of the policy of that name, or raise PolicyError that lists the names."""
     if name not in POLICIES:
-        raise PolicyError(f"Expected a policy out of {', '.join(POLICIES)} but found {name!r}")
+        raise PolicyError(f"Expected a policy's name but found {name!r}: {did_you_mean(name, POLICIES)}")
     return POLICIES[name]
 
 

@@ -18,6 +18,7 @@ from cb_pgm.session.state import OpenPull, Trial
 from cb_pgm.session.status import Status, status_of
 from cb_pgm.session.storage.log import Log
 from cb_pgm.session.storage.store import FILE_NAME, Store
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Beginning
@@ -282,7 +283,7 @@ def _chosen(trial: Trial, number: int | None) -> OpenPull:
     """Return the open pull of that number, or the only one."""
     if number in trial.open:
         return trial.open[number]
-    numbers = ", ".join(map(str, trial.open))
+    numbers = listed(map(str, trial.open))
     are = (
         f"{numbers} {'is' if len(trial.open) == 1 else 'are'} open"
         if trial.open

@@ -38,12 +38,12 @@ import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from cb_pgm.errors import StudyError
 from cb_pgm.policies.registry import POLICIES
+from cb_pgm.wording import did_you_mean, listed
 from discovery.estimation.settings import METHODS
 
 __all__ = ["Cell", "Part", "Study"]
@@ -245,7 +245,9 @@ def _checked_system(part: dict[str, Any], where: str, folder: Path) -> Part:
         return _labelled(part, f"{path.stem} {part['reward']}")
     name = part["instance"]
     if name not in _INSTANCES:
-        raise StudyError(f"Expected an instance out of {', '.join(_INSTANCES)} but found {name!r} in {where}")
+        raise StudyError(
+            f"Expected the instance {listed(_INSTANCES, last='or')} but found {name!r} in {where}"
+        )
     _check_keys(part, ("instance", "label", *_INSTANCE_KEYS[name]), where)
     if "n" not in part:
         raise StudyError(f"Expected n, the number of variables, in {where} but found none")
@@ -265,7 +267,7 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
         return _labelled(part, f"oracle {part['rows']} rows")
     if part.get("method", "ges") not in METHODS:
         raise StudyError(
-            f"Expected a method out of {', '.join(METHODS)} in {where}: found {part['method']!r}"
+            f"Expected the method {listed(METHODS, last='or')} in {where}: found {part['method']!r}"
         )
     part = {"source": source, "method": part.get("method", "ges")} | part
     part["rows"] = _whole(part.get("rows", 10_000), "rows", where, least=20)
@@ -276,10 +278,9 @@ def _checked_policy(part: dict[str, Any], where: str) -> Part:
     _check_keys(part, ("name", "label", "max_parents"), where)
     name = part.get("name")
     if not isinstance(name, str) or (name not in POLICIES and ":" not in name):
-        nearest = _nearest(str(name), POLICIES)
         raise StudyError(
             f"Expected a policy's name, or module:attribute for one of your own, but found {name!r} in "
-            f"{where}{nearest}"
+            f"{where}: {did_you_mean(name, POLICIES)}"
         )
     return _labelled(part, name)
 
@@ -293,13 +294,7 @@ def _labelled(part: dict[str, Any], label: str) -> Part:
 def _check_keys(part: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     for key in part:
         if key not in known:
-            raise StudyError(f"Expected known keys but found {key!r} in {where}{_nearest(key, known)}")
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    close = get_close_matches(name, names, n=1)
-    return f": did you mean {close[0]!r}?" if close else f": known are {', '.join(names)}"
+            raise StudyError(f"Expected known keys but found {key!r} in {where}: {did_you_mean(key, known)}")
 
 
 def _whole(value: Any, key: str, where: str, least: int = 1) -> int:

@@ -25,7 +25,7 @@ from cb_pgm.provenance import command, recorded_command
 from cb_pgm.report import ReportError, write_report
 from cb_pgm.report.html.page import Heading, Page, Paragraph, Points, Section, Step, Table, render
 from cb_pgm.report.html.svg import COLOURS, inline_svg
-from cb_pgm.report.story.figures import scene_nodes
+from cb_pgm.report.story.figures import step_nodes
 from cb_pgm.report.story.replay import replay, surroundings
 from cb_pgm.search.trace import QueryRecord, SearchTrace
 from cb_pgm.study import Study, run_study
@@ -260,21 +260,21 @@ def random_dag(n: int, seed: int) -> nx.DiGraph:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_replay_ends_where_the_search_did(seed):
-    """The last scene leaves what was named, knows only true arrows, and shows each variable in one style."""
+    """The last step leaves the named variable, directs edges truly, and shows each variable in one style."""
     dag = random_dag(3 + seed % 10, seed)
     graph = EssentialGraph.from_dag(dag)
     target = graph.nodes[seed % len(graph.nodes)]
     result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
-    scenes = replay(graph, [_question(step) for step in result.queries])
-    assert scenes[0].before == graph.nodes
-    assert all(former.after == latter.before for former, latter in pairwise(scenes))
-    assert scenes[-1].after == result.reward_variables == (target,)
-    assert set(scenes[-1].arrows) <= set(dag.edges)
-    learnt = [arrow for scene in scenes for arrow in scene.learnt]
+    steps = replay(graph, [_question(step) for step in result.queries])
+    assert steps[0].before == graph.nodes
+    assert all(former.after == latter.before for former, latter in pairwise(steps))
+    assert steps[-1].after == result.reward_variables == (target,)
+    assert set(steps[-1].directed) <= set(dag.edges)
+    learnt = [arrow for step in steps for arrow in step.learnt]
     assert len(set(learnt)) == len(learnt)
-    assert set(learnt) | set(graph.directed) == set(scenes[-1].arrows)
-    for scene in scenes:
-        assert scene_nodes(scene)[scene.question["variable"]] == "asked"
+    assert set(learnt) | set(graph.directed) == set(steps[-1].directed)
+    for step in steps:
+        assert step_nodes(step)[step.question["variable"]] == "asked"
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -296,10 +296,10 @@ def test_a_replay_for_several_parents_takes_candidates_up_again():
     dag = nx.DiGraph([("A", "C"), ("B", "C"), ("C", "D")])
     graph = EssentialGraph.from_dag(dag)
     result = search.solve(search.multiple(graph), search.exact_answers(dag, ("A", "B")))
-    scenes = replay(graph, [_question(step) for step in result.queries])
-    held = [scene for scene in scenes if scene.question["fixed"]]
+    steps = replay(graph, [_question(step) for step in result.queries])
+    held = [step for step in steps if step.question["fixed"]]
     assert held
-    assert set(held[0].before) > set(scenes[scenes.index(held[0]) - 1].after) - {"A", "B"}
+    assert set(held[0].before) > set(steps[steps.index(held[0]) - 1].after) - {"A", "B"}
 
 
 def _question(step: search.Step) -> dict:
