@@ -15,7 +15,7 @@ import numpy as np
 from cb_pgm.errors import CausalBanditError, CausalSystemError
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
-from cb_pgm.wording import did_you_mean
+from cb_pgm.wording import did_you_mean, nearest
 from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
@@ -159,9 +159,10 @@ def check_against_truth(table: DiscreteTable, truth: CausalSystem, path: str | P
     seen = {**table.states, **{variable: (state,) for variable, state in table.constants.items()}}
     for variable, states in seen.items():
         if variable not in truth.states:
+            near = nearest(variable, truth.states)
             raise CausalBanditError(
                 f"Expected the variables of {path} but found the column {variable!r} in the table: "
-                f"ignore the column, or {did_you_mean(variable, truth.states)}"
+                f"{'ignore the column' if near is None else f'did you mean {near!r}?'}"
             )
         for state in states:
             if state not in truth.states[variable]:

@@ -31,18 +31,18 @@ _ROW = 0.62  # inches for a policy
 
 
 def pulls_to_name(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs of every policy that named causes at least once.
+    """Return the runs of every policy that identified causes at least once.
 
     Parameters
     ----------
     results
         Columns policy, graph, run, correct, interventions_to_find; one row a run. The last two are None where
-        a run named nothing.
+        a run identified nothing.
 
     Returns
     -------
     pd.DataFrame
-        Columns name (`line_name`), run, pulls (nan where nothing was named), right; in order of appearance.
+        Columns name (`line_name`), run, pulls (nan: nothing was identified), right; in order of appearance.
     """
     frame = pd.DataFrame(
         {
@@ -60,7 +60,7 @@ def pulls_to_name(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Figure:
-    """Draw pulls until causes were named, a mark for each run: a dot where they are right, else a cross.
+    """Draw the rounds to identification, a mark for each run: a dot where they are right, else a cross.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Fi
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
         axes.set_axisbelow(True)
-        axes.set_xlabel("rounds until named (logarithmic)")
+        axes.set_xlabel("rounds to identification (logarithmic)")
     return figure
 
 
@@ -101,7 +101,7 @@ def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str) -> None:
     if len(runs) > 1:
         axes.plot([median, median], [height - 0.18, height + 0.18], color="#000000", linewidth=2)
     named = int(runs["pulls"].notna().sum())
-    often = f"{named} of {len(runs)} named, median {told:,.0f}" if len(runs) > 1 else f"{told:,.0f}"
+    often = f"{named} of {len(runs)} identified, median {told:,.0f}" if len(runs) > 1 else f"{told:,.0f}"
     _name_row(axes, height + 0.26, f"{name}: {often}")
 
 
@@ -125,7 +125,7 @@ def draw_arms(arms: Sequence[ArmEstimate], reward: str, *, narrow: bool = False)
             axes.plot([arm.low, arm.high], [height, height], color=colour, linewidth=3 if place == 0 else 2)
             axes.plot(arm.mean, height, marker="o", markersize=7, color=colour)
             arm_name = shortened(setting(arm.intervention))
-            _name_row(axes, height + 0.18, f"{arm_name}: {arm.mean:.4g} in {arm.rows:,}")
+            _name_row(axes, height + 0.18, f"{arm_name}: {arm.mean:.4g} ({arm.rows:,})")
         axes.set_ylim(0.6, len(arms) + 0.65)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
@@ -178,7 +178,7 @@ def regret_by_rows(results: pd.DataFrame, *, low: float = 0.1, high: float = 0.9
 
 
 def draw_by_rows(frame: pd.DataFrame, *, narrow: bool = False) -> Figure:
-    """Draw regret and the rate of naming the causes against rows, a column a system, the oracle beside.
+    """Draw regret and the rate of identification against rows, a column a system, the oracle beside.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def draw_by_rows(frame: pd.DataFrame, *, narrow: bool = False) -> Figure:
             if len(systems) > 1:
                 regret.set_title(system, loc="left", fontsize=10, wrap=True)
         columns[0][0].set_ylabel("regret, mean and 10–90 %")
-        columns[0][1].set_ylabel("runs naming the cause")
+        columns[0][1].set_ylabel("runs that identify")
         handles, names = columns[0][0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=2 if narrow else 5, frameon=False)
     return figure

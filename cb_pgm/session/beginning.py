@@ -99,8 +99,8 @@ def _given_states(
             )
     states = {}
     for variable, values in given.items():
-        listed = isinstance(values, Sequence) and not isinstance(values, str)
-        named = tuple(str(value).strip() for value in values) if listed else ()
+        is_list = isinstance(values, Sequence) and not isinstance(values, str)
+        named = tuple(str(value).strip() for value in values) if is_list else ()
         if len(named) < 2 or len(set(named)) < len(named) or "" in named or not variable.strip():
             raise SessionError(
                 f"Expected at least two different states for each variable but found {values!r} for "

@@ -171,7 +171,7 @@ def test_a_rehearsal_is_called_one(elements):
 
 def test_a_study_says_what_failed_and_what_is_unfinished(report_folders, elements, tmp_path):
     text = "".join(elements["study"].text)
-    assert "Left out, since failed: 36 cells." in text
+    assert "Without the 36 cells that failed." in text
     assert "No module named 'nowhere'" in text
     assert "Estimated against true graph" in text
     folder = tmp_path / "study"
@@ -179,7 +179,7 @@ def test_a_study_says_what_failed_and_what_is_unfinished(report_folders, element
     half = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "ucb"}], "runs": 3}
     with pytest.raises(KeyboardInterrupt):
         run_study(Study.from_dict(half), folder, force=True, progress=_interrupt)
-    assert "Not finished: 1 of 3 cells are done." in write_report(folder).read_text("utf-8")
+    assert "Not finished: 1 of 3 cells have been played." in write_report(folder).read_text("utf-8")
 
 
 def _interrupt(_: int) -> None:
@@ -195,9 +195,9 @@ def test_a_study_of_failures_only_is_reported_too(tmp_path):
 def test_a_session_says_where_it_stands(elements):
     text = "".join(elements["session"].text)
     assert "Set either = yes" in text
-    assert "of 1,000 patients told" in text
+    assert "of 1,000 patients recorded" in text
     assert "The search, step by step" in text
-    assert "Nothing can be said yet: 0 of 9 rows told" in "".join(elements["open"].text)
+    assert "No arm has been pulled yet, 0 of 9 rows recorded." in "".join(elements["open"].text)
 
 
 def test_a_run_that_ends_before_its_search_is_told_as_that(tmp_path):
