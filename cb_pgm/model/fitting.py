@@ -21,6 +21,7 @@ from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.intervention import States
 from cb_pgm.model.pgmpy_networks import fitted_model
 from cb_pgm.model.system import CausalSystem
+from cb_pgm.wording import listed
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
 
@@ -84,7 +85,7 @@ def rehearse(
         )
     if len(parents) > 1:
         warnings.append(
-            f"the fitted reward has {len(parents)} causes ({', '.join(parents)}): CN-UCB's assumption of "
+            f"the fitted reward has {len(parents)} causes ({listed(parents)}): CN-UCB's assumption of "
             f"a single one fails"
         )
     system = CausalSystem.from_model(

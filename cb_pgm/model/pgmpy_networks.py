@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
@@ -47,7 +48,7 @@ def model_of_network(network: DiscreteBayesianNetwork) -> DiscreteModel:
     missing = [str(node) for node in nodes if node not in tables]
     if missing:
         raise CausalSystemError(
-            f"Expected a table for every node but found none for {', '.join(missing[:5])}: add its CPD"
+            f"Expected a table for every node but found none for {listed(missing, most=5)}: add its CPD"
         )
     with quiet():
         try:

@@ -29,11 +29,11 @@ from cb_pgm.model.names import (
     checked_hidden,
     checked_settable,
     codes_of,
-    nearest,
     reward_from_means,
     split_off_reward_node,
 )
 from cb_pgm.model.observed_graph import ObservedGraph, observed_graph
+from cb_pgm.wording import did_you_mean
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
@@ -395,7 +395,7 @@ class CausalSystem:
         """Return P(target | do(...)), float64 [states of target]."""
         if target not in self._states:
             raise CausalSystemError(
-                f"Expected a variable but found {target!r}: {nearest(target, tuple(self._states))}"
+                f"Expected a variable but found {target!r}: {did_you_mean(target, tuple(self._states))}"
             )
         return self._exact.distribution(self._model.index[target], self._codes(do or {}))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np
 from cb_pgm.errors import CausalBanditError, CausalSystemError
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
+from cb_pgm.wording import did_you_mean, nearest
 from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
@@ -138,7 +138,7 @@ def settable_states(states: States, not_settable: Sequence[str]) -> dict[str, Se
         if variable not in states:
             raise CausalBanditError(
                 f"Expected variables that can't be set to be in the table but found {variable!r}: "
-                f"{_nearest(variable, states)}"
+                f"{did_you_mean(variable, states)}"
             )
     if not not_settable:
         return None
@@ -156,15 +156,16 @@ def check_against_truth(table: DiscreteTable, truth: CausalSystem, path: str | P
     seen = {**table.states, **{variable: (state,) for variable, state in table.constants.items()}}
     for variable, states in seen.items():
         if variable not in truth.states:
+            near = nearest(variable, truth.states)
             raise CausalBanditError(
                 f"Expected the variables of {path} but found the column {variable!r} in the table: "
-                f"{_nearest(variable, truth.states)}, or ignore the column"
+                f"{'ignore the column' if near is None else f'did you mean {near!r}?'}"
             )
         for state in states:
             if state not in truth.states[variable]:
                 raise CausalBanditError(
                     f"Expected the states of {path} but found {state!r} in the column {variable!r}: "
-                    f"{_nearest(state, truth.states[variable])}"
+                    f"{did_you_mean(state, truth.states[variable])}"
                 )
     for variable in truth.states:
         if variable not in seen:
@@ -204,7 +205,7 @@ def _checked_nodes(found: Sequence[str], nodes: Sequence[str] | None, path: str 
     for node in found:
         if node not in nodes:
             raise GraphError(
-                f"Expected the same variables but found {node!r} in {path}: {_nearest(node, nodes)}"
+                f"Expected the same variables but found {node!r} in {path}: {did_you_mean(node, nodes)}"
             )
     for node in nodes:
         if node not in found:
@@ -227,9 +228,3 @@ def _without_remarks(text: str) -> str:
     if not isinstance(content, dict):
         return text
     return json.dumps({key: value for key, value in content.items() if key not in _REMARKS})
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    close = get_close_matches(name, names, n=1)
-    return f"did you mean {close[0]!r}" if close else f"known are {', '.join(names[:6])}"

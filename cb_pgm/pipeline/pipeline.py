@@ -28,6 +28,7 @@ from cb_pgm.pipeline.task import Entry, Played, Task
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import POLICIES, make_policy, policy_kind
 from cb_pgm.simulation import simulate
+from cb_pgm.wording import listed
 from discovery.table.discrete_table import DiscreteTable, read_table
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ class Pipeline(RunSettings):
 
     def _check(self) -> None:
         if not self.policies:
-            raise CausalBanditError(f"Expected a policy out of {', '.join(POLICIES)} but found none")
+            known = listed(POLICIES, most=len(POLICIES), last="or")
+            raise CausalBanditError(f"Expected at least one policy but found none: choose {known}")
         for name in self.policies:
             policy_kind(name)
         if self.horizon < 1 or self.runs < 1:
@@ -115,7 +117,7 @@ class Pipeline(RunSettings):
         warnings: tuple[str, ...] = ()
         if len(parents) > 1:
             warnings = (
-                f"the reward has {len(parents)} causes in the truth ({', '.join(parents)}): CN-UCB's "
+                f"the reward has {len(parents)} causes in the truth ({listed(parents)}): CN-UCB's "
                 f"assumption of a single one fails",
             )
         return (inputs.with_flipped_reward(system) if self.minimize else system), warnings

@@ -84,7 +84,7 @@ def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Fi
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
         axes.set_axisbelow(True)
-        axes.set_xlabel("rounds until named (logarithmic)")
+        axes.set_xlabel("rounds to identification (logarithmic)")
     return figure
 
 
@@ -125,7 +125,7 @@ def draw_arms(arms: Sequence[ArmEstimate], reward: str, *, narrow: bool = False)
             axes.plot([arm.low, arm.high], [height, height], color=colour, linewidth=3 if place == 0 else 2)
             axes.plot(arm.mean, height, marker="o", markersize=7, color=colour)
             arm_name = shortened(setting(arm.intervention))
-            _name_row(axes, height + 0.18, f"{arm_name}: {arm.mean:.4g} in {arm.rows:,}")
+            _name_row(axes, height + 0.18, f"{arm_name}: {arm.mean:.4g} ({arm.rows:,})")
         axes.set_ylim(0.6, len(arms) + 0.65)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
@@ -214,7 +214,7 @@ def draw_by_rows(frame: pd.DataFrame, *, narrow: bool = False) -> Figure:
             if len(systems) > 1:
                 regret.set_title(system, loc="left", fontsize=10, wrap=True)
         columns[0][0].set_ylabel("regret, mean and 10–90 %")
-        columns[0][1].set_ylabel("runs naming the cause")
+        columns[0][1].set_ylabel("runs that identify")
         handles, names = columns[0][0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=2 if narrow else 5, frameon=False)
     return figure

@@ -24,6 +24,7 @@ from cb_pgm.policies.arms import ArmTotals, joint_arms, single_variable_arms
 from cb_pgm.policies.graph_policy import EVIDENCE, GraphPolicy
 from cb_pgm.policies.screening_ucb import ScreeningUCB
 from cb_pgm.search.trace import QueryRecord, SearchTrace
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from discovery.estimation.marginals import Marginals
@@ -220,8 +221,8 @@ class CNUCB(GraphPolicy):
         query = self._query
         text = f"to see whether {query.variable} moves the reward"
         if query.undecided:
-            text += f", and which of its neighbours: {', '.join(query.undecided)}"
-        return text + (f", with {', '.join(query.fixed)} held" if query.fixed else "")
+            text += f", and which of its neighbours: {listed(query.undecided)}"
+        return text + (f", with {listed(query.fixed)} held" if query.fixed else "")
 
     @property
     def candidates(self) -> tuple[tuple[str, ...], ...] | None:

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from hashlib import sha256
 
 import numpy as np
@@ -21,6 +20,7 @@ from cb_pgm.session.events import Asked, Event, Rows, Told
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.state import OpenPull
 from cb_pgm.session.status import setting_text
+from cb_pgm.wording import listed, nearest
 from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number
 from discovery.table.csv_reader import check_names, read_text
 from discovery.wording import quoted
@@ -151,8 +151,8 @@ _NONCOMPLIANCE = "tell it what was done, or allow noncompliance if the policy ca
 def _check_columns(table: RawTable, settings: SessionSettings) -> None:
     for name in (*settings.states, settings.reward.column):
         if name not in table.columns:
-            near = get_close_matches(name, table.names, n=1)
-            advice = f"is {quoted(near[0])} meant?" if near else "add it"
+            near = nearest(name, table.names)
+            advice = "add it" if near is None else f"did you mean {quoted(near)}?"
             raise SessionError(
                 f"Expected every variable and the reward as columns but found no {quoted(name)} in the "
                 f"header of {table.source}: {advice}"
@@ -172,7 +172,7 @@ def _codes(table: RawTable, variable: str, states: Sequence[str], faults: list[_
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         text = texts[indices[row]]
-        expected = f"one of the states {', '.join(states[:8])}{', …' if len(states) > 8 else ''}"
+        expected = f"the state {listed(states, last='or')}"
         faults.append(_Fault(row, variable, expected, quoted(text) if text else "nothing", "mend the field"))
     return codes
 

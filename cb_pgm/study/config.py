@@ -150,7 +150,6 @@ import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +157,7 @@ from cb_pgm import instances
 from cb_pgm.errors import StudyError
 from cb_pgm.instances.copy_model import CopyOptions
 from cb_pgm.policies.registry import POLICIES
-from cb_pgm.wording import listed
+from cb_pgm.wording import did_you_mean, listed
 from discovery.estimation.settings import METHODS
 
 __all__ = ["Cell", "Part", "Study"]
@@ -438,10 +437,9 @@ def _checked_policy(part: dict[str, Any], where: str) -> Part:
         _whole(part["max_parents"], "max_parents", where)
     name = part.get("name")
     if not isinstance(name, str) or (name not in POLICIES and ":" not in name):
-        nearest = _nearest(str(name), POLICIES)
         raise StudyError(
             f"Expected a policy's name, or module:attribute for one of your own, but found {name!r} in "
-            f"{where}{nearest}"
+            f"{where}: {did_you_mean(name, POLICIES)}"
         )
     return _labelled(part, name)
 
@@ -455,13 +453,7 @@ def _labelled(part: dict[str, Any], label: str) -> Part:
 def _check_keys(part: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     for key in part:
         if key not in known:
-            raise StudyError(f"Expected known keys but found {key!r} in {where}{_nearest(key, known)}")
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    close = get_close_matches(name, names, n=1)
-    return f": did you mean {close[0]!r}?" if close else f": known are {listed(names, most=len(names))}"
+            raise StudyError(f"Expected known keys but found {key!r} in {where}: {did_you_mean(key, known)}")
 
 
 def _whole(value: Any, key: str, where: str, least: int = 1) -> int:

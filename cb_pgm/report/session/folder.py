@@ -1,4 +1,4 @@
-"""A session's folder read back: where it stands, and how it got there."""
+"""A session's folder read back: its state, and the events that led to it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ class SessionFolder:
         Where it stands.
     events
         All that happened, and when.
-    named_after
-        The number of rows told after which the policy named what it names now; None while it names nothing.
+    identified_after
+        The number of recorded rows after which the policy identified the causes that it names now; None while
+        it names none.
     """
 
     state: SessionState
     status: Status
     events: tuple[tuple[Event, str], ...]
-    named_after: int | None
+    identified_after: int | None
 
     @property
     def settings(self) -> SessionSettings:
@@ -44,7 +45,7 @@ class SessionFolder:
         return self.state.settings
 
     def arms(self) -> list[ArmEstimate]:
-        """Return what is known of every arm in the person's own terms, best first."""
+        """Return every arm's estimate on the scale of the data, highest lower bound first."""
         settings = self.settings
         lowest, highest = settings.reward.limits
         found = []
@@ -74,11 +75,11 @@ def read_session(folder: Path) -> SessionFolder:
             store.close()
     except (SessionError, sqlite3.Error) as error:
         raise ReportError(str(error)) from None
-    return SessionFolder(state, status_of(state), events, _named_after(state.settings, events))
+    return SessionFolder(state, status_of(state), events, _identified_after(state.settings, events))
 
 
-def _named_after(settings: SessionSettings, events: Sequence[tuple[Event, str]]) -> int | None:
-    """Return after how many told rows the policy named what it names now; None while it names nothing."""
+def _identified_after(settings: SessionSettings, events: Sequence[tuple[Event, str]]) -> int | None:
+    """Return the number of rows recorded when the policy identified the causes that it names now, if any."""
     state = SessionState(settings)
     named, after = state.policy.reward_variables, 0
     for event, _ in events:

@@ -151,7 +151,7 @@ def test_memory_stays_below_two_copies_of_the_rows() -> None:
     [
         ({"c": "C1"}, r"found 'c': did you mean 'C'\?"),
         ({"A": "A7"}, r"state of 'A' but found 'A7'"),
-        ({"A": "A0", "Z": "x"}, r"found 'Z': choose one of D, C, A, B"),
+        ({"A": "A0", "Z": "x"}, r"found 'Z': choose D, C, A or B"),
     ],
 )
 def test_an_unknown_variable_or_state_is_named(do: dict[str, str], message: str) -> None:

@@ -24,7 +24,7 @@ from cb_pgm.plotting.results import pulls_to_name, regret_by_rows
 from cb_pgm.report import ReportError, write_report
 from cb_pgm.report.html.page import Heading, Page, Paragraph, Points, Section, Step, Table, render
 from cb_pgm.report.html.svg import COLOURS, inline_svg
-from cb_pgm.report.story.figures import scene_nodes
+from cb_pgm.report.story.figures import step_nodes
 from cb_pgm.report.story.replay import replay, surroundings
 from cb_pgm.search.trace import QueryRecord, SearchTrace
 from cb_pgm.study import Study, run_study
@@ -171,7 +171,7 @@ def test_a_rehearsal_is_called_one(elements):
 
 def test_a_study_says_what_failed_and_what_is_unfinished(report_folders, elements, tmp_path):
     text = "".join(elements["study"].text)
-    assert "Left out, since failed: 36 cells." in text
+    assert "Without the 36 cells that failed." in text
     assert "No module named 'nowhere'" in text
     assert "Estimated against true graph" in text
     folder = tmp_path / "study"
@@ -179,7 +179,7 @@ def test_a_study_says_what_failed_and_what_is_unfinished(report_folders, element
     half = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "ucb"}], "runs": 3}
     with pytest.raises(KeyboardInterrupt):
         run_study(Study.from_dict(half), folder, force=True, progress=_interrupt)
-    assert "Not finished: 1 of 3 cells are done." in write_report(folder).read_text("utf-8")
+    assert "Not finished: 1 of 3 cells have been played." in write_report(folder).read_text("utf-8")
 
 
 def _interrupt(_: int) -> None:
@@ -195,9 +195,9 @@ def test_a_study_of_failures_only_is_reported_too(tmp_path):
 def test_a_session_says_where_it_stands(elements):
     text = "".join(elements["session"].text)
     assert "Set either = yes" in text
-    assert "of 1,000 patients told" in text
+    assert "of 1,000 patients recorded" in text
     assert "The search, step by step" in text
-    assert "Nothing can be said yet: 0 of 9 rows told" in "".join(elements["open"].text)
+    assert "No arm has been pulled yet, 0 of 9 rows recorded." in "".join(elements["open"].text)
 
 
 @pytest.mark.parametrize(("horizon", "ending"), [(100, "asked nothing"), (300, "still going on")])
@@ -219,21 +219,21 @@ def drawn_dag(n: int, seed: int) -> nx.DiGraph:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_replay_ends_where_the_search_did(seed):
-    """The last scene leaves what was named, knows only true arrows, and shows each variable in one style."""
+    """The last step leaves the named variable, directs edges truly, and shows each variable in one style."""
     dag = drawn_dag(3 + seed % 10, seed)
     graph = EssentialGraph.from_dag(dag)
     target = graph.nodes[seed % len(graph.nodes)]
     result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
-    scenes = replay(graph, [_question(step) for step in result.queries])
-    assert scenes[0].before == graph.nodes
-    assert all(former.after == latter.before for former, latter in pairwise(scenes))
-    assert scenes[-1].after == result.reward_variables == (target,)
-    assert set(scenes[-1].arrows) <= set(dag.edges)
-    learnt = [arrow for scene in scenes for arrow in scene.learnt]
+    steps = replay(graph, [_question(step) for step in result.queries])
+    assert steps[0].before == graph.nodes
+    assert all(former.after == latter.before for former, latter in pairwise(steps))
+    assert steps[-1].after == result.reward_variables == (target,)
+    assert set(steps[-1].directed) <= set(dag.edges)
+    learnt = [arrow for step in steps for arrow in step.learnt]
     assert len(set(learnt)) == len(learnt)
-    assert set(learnt) | set(graph.directed) == set(scenes[-1].arrows)
-    for scene in scenes:
-        assert scene_nodes(scene)[scene.question["variable"]] == "asked"
+    assert set(learnt) | set(graph.directed) == set(steps[-1].directed)
+    for step in steps:
+        assert step_nodes(step)[step.question["variable"]] == "asked"
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -255,10 +255,10 @@ def test_a_replay_for_several_parents_takes_candidates_up_again():
     dag = nx.DiGraph([("A", "C"), ("B", "C"), ("C", "D")])
     graph = EssentialGraph.from_dag(dag)
     result = search.solve(search.multiple(graph), search.exact_answers(dag, ("A", "B")))
-    scenes = replay(graph, [_question(step) for step in result.queries])
-    held = [scene for scene in scenes if scene.question["fixed"]]
+    steps = replay(graph, [_question(step) for step in result.queries])
+    held = [step for step in steps if step.question["fixed"]]
     assert held
-    assert set(held[0].before) > set(scenes[scenes.index(held[0]) - 1].after) - {"A", "B"}
+    assert set(held[0].before) > set(steps[steps.index(held[0]) - 1].after) - {"A", "B"}
 
 
 def _question(step: search.Step) -> dict:

@@ -18,7 +18,6 @@ import pytest
 from cb_pgm import UCB, instances
 from cb_pgm.errors import StudyError
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.registry import PolicyContext
 from cb_pgm.study import Study, cells, config, run_study
 from cb_pgm.study.cells import play_cell
 from discovery import estimate
