@@ -103,6 +103,15 @@ def test_its_links_and_paths_exist() -> None:
         assert (ROOT / path).exists(), path
 
 
+def test_the_files_that_the_paper_is_mapped_to_exist() -> None:
+    text = (ROOT / "cb_pgm/README.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"`([\w./]+\.py)(?:::\w+)?`", text))
+    assert len(names) >= 20
+    for name in names:
+        places = [ROOT / top / name for top in (".", "cb_pgm", "tests/cb_pgm", "scripts")]
+        assert any(place.is_file() for place in places), name
+
+
 def test_every_key_of_knowledge_is_explained_and_the_example_is_valid(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
