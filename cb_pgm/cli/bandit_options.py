@@ -14,7 +14,7 @@ __all__ = ["add_bandit"]
 def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
     """Add what a policy is and works with, as `Setup` takes it."""
     group = parser.add_argument_group("the bandit")
-    names = [name for name, kind in POLICIES.items() if not kind.told]
+    names = [name for name, kind in POLICIES.items() if not kind.is_oracle]
     group.add_argument(
         "--policy",
         default="screening",

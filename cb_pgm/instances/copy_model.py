@@ -23,7 +23,7 @@ from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.names import standard_deviation
 from cb_pgm.model.system import CausalSystem
 
-__all__ = ["CopyOptions", "copying_system"]
+__all__ = ["CopyOptions", "copy_table", "copying_system"]
 
 _COPY_PROBABILITY = 0.95
 _LARGEST_TABLE = 2**24
@@ -94,7 +94,8 @@ def copying_system(
     for position, above in enumerate(parents):
         named[number[position]] = tuple(sorted(int(number[other]) for other in above))
     tables = {
-        n_above: _table(n_states, n_above, copying) for n_above in sorted({len(above) for above in parents})
+        n_above: copy_table(n_states, n_above, copying)
+        for n_above in sorted({len(above) for above in parents})
     }
     model = DiscreteModel(
         states=dict.fromkeys((f"X{v + 1}" for v in range(len(parents))), tuple(map(str, range(n_states)))),
@@ -179,7 +180,7 @@ def _weakest(parents: Parents, chosen: Sequence[int], copying: float) -> float:
     return weakest
 
 
-def _table(n_states: int, n_above: int, copying: float) -> NDArray[np.float64]:
+def copy_table(n_states: int, n_above: int, copying: float) -> NDArray[np.float64]:
     """Return P(variable | parents) [K, ..., K], the variable last."""
     if n_states ** (n_above + 1) > _LARGEST_TABLE:
         raise CausalSystemError(

@@ -36,6 +36,7 @@ import numpy as np
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.instances.copy_model import CopyOptions, copying_system
 from cb_pgm.model.system import CausalSystem
+from cb_pgm.wording import listed
 
 __all__ = ["chordal", "forest", "random_dag", "tree"]
 
@@ -74,7 +75,9 @@ def tree(
     """
     rng = _rng(n, seed)
     if shape not in get_args(Shape):
-        raise CausalSystemError(f"Expected a shape out of {', '.join(get_args(Shape))} but found {shape!r}")
+        raise CausalSystemError(
+            f"Expected the shape {listed(get_args(Shape), last='or')} but found {shape!r}"
+        )
     parents = [_tree_parent(position, shape, rng) for position in range(n)]
     if reward_depth is None:
         return copying_system(parents, n_states, rng, **options)

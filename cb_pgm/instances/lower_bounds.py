@@ -1,13 +1,12 @@
-"""The families behind the paper's lower bounds: without Assumption 2 or 3 no policy gains over UCB.
+"""The families of the paper's lower bounds: without Assumption 2 or 3 no policy improves on UCB.
 
-In each of the nK + 1 instances every variable is 0 unless set, one arm has mean Δ (none in instance 0) and
-all others have mean 0, and no other arm tells anything of which one it is.
+A family has nK + 1 instances. In each of them every variable has the state 0 unless it is set. One arm has
+mean Δ (none in instance 0), all others have mean 0, and no other arm gives any information about it.
 
 References
 ----------
-.. [1] Y. Lu, A. Meisami, A. Tewari, "Causal bandits with unknown graph structure", NeurIPS 2021, Theorems 4
-and 5 and their
-   proofs.
+.. [1] Lu, Meisami & Tewari (2021), Causal bandits with unknown graph structure, NeurIPS: Theorems 4 and 5 and
+   their proofs.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalSystemError
+from cb_pgm.wording import listed
 
 __all__ = ["DiscreteModel", "Reward"]
 
@@ -56,7 +57,7 @@ class DiscreteModel:
         object.__setattr__(self, "tables", tuple(scaled[id(table)] for table in self.tables))
         if len(self.order) < len(self.variables):
             stuck = sorted(set(range(len(self.variables))) - set(self.order))
-            names = ", ".join(self.variables[v] for v in stuck[:5])
+            names = listed([self.variables[v] for v in stuck], most=5)
             raise CausalSystemError(f"Expected an acyclic graph but found a cycle among or above {names}")
 
     @cached_property

@@ -48,7 +48,7 @@ class ExactInference:
         return self._marginals[variable]
 
     def effect(self, cause: int, target: int) -> Array:
-        """Return P(target | do(cause = ·)) [states of cause, states of target] for an edge cause → target."""
+        """Return P(target | do(cause = ·)) [states of cause, states of target] for an ancestor `cause`."""
         parents = self.model.parents[target]
         others = tuple(parent for parent in parents if parent != cause)
         factors = [*self._factors(others, 1 << cause), (self.model.tables[target], (*parents, target))]

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
+from cb_pgm.model.intervention import States
+from cb_pgm.model.pgmpy_networks import fitted_model
 from cb_pgm.model.system import CausalSystem
+from cb_pgm.wording import listed
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
 
 if TYPE_CHECKING:
-    from cb_pgm.model.intervention import States
     from discovery import DiscreteTable, EssentialGraph
 
 __all__ = [
@@ -83,7 +85,7 @@ def rehearse(
         )
     if len(parents) > 1:
         warnings.append(
-            f"the fitted reward has {len(parents)} causes ({', '.join(parents)}): CN-UCB's assumption of "
+            f"the fitted reward has {len(parents)} causes ({listed(parents)}): CN-UCB's assumption of "
             f"a single one fails"
         )
     system = CausalSystem.from_model(
@@ -97,10 +99,11 @@ def rehearse(
 def fit_model(
     table: DiscreteTable, graph: EssentialGraph, equivalent_sample_size: float = 10.0
 ) -> DiscreteModel:
-    """Fit P(variable | parents) on one DAG of the class, smoothed: (N_xp + α/Kq) / (N_p + α/q).
+    """Fit P(variable | parents) on one DAG of the class to the rows of a table.
 
-    K is the number of the variable's states, q that of its parents' joint states, α the equivalent sample
-    size.
+    pgmpy fits the tables, with its BDeu prior: each probability is (N_xp + α/Kq) / (N_p + α/q), where K is
+    the number of the variable's states, q that of its parents' joint states, α the equivalent sample size in
+    rows, and N counts rows. So every probability is positive.
 
     Raises
     ------
@@ -108,22 +111,15 @@ def fit_model(
         If a variable's table would have more than 2,000,000 entries.
     """
     dag = graph.consistent_extension()
-    number = {variable: column for column, variable in enumerate(table.variables)}
-    cards = [len(states) for states in table.states.values()]
-    parents, tables = [], []
-    for variable, column in number.items():
-        own = tuple(sorted(number[parent] for parent in dag.predecessors(variable)))
-        shape = (*(cards[parent] for parent in own), cards[column])
-        if math.prod(shape) > _LARGEST_TABLE:
+    for variable, states in table.states.items():
+        own = sorted(dag.predecessors(variable))
+        joint_states = math.prod(len(table.states[parent]) for parent in own)
+        if joint_states * len(states) > _LARGEST_TABLE:
             raise CausalBanditError(
                 f"Expected a graph whose tables can be fitted but found {len(own)} parents of {variable!r}, "
-                f"{math.prod(shape[:-1]):,} joint states: take edges away from it"
+                f"{joint_states:,} joint states: take edges away from it"
             )
-        counts = _joint_counts(table.codes, (*own, column), shape)
-        smoothed = counts + equivalent_sample_size / math.prod(shape)
-        parents.append(own)
-        tables.append(smoothed / smoothed.sum(axis=-1, keepdims=True))
-    return DiscreteModel(dict(table.states), tuple(parents), tuple(tables))
+    return fitted_model(table.states, table.codes, dag.edges, equivalent_sample_size)
 
 
 def choose_reward_parents(table: DiscreteTable, *, at_least_one: bool = False) -> tuple[str, ...]:
@@ -227,13 +223,6 @@ def _gaussian_bic(
     return bic
 
 
-def _joint_counts(
-    codes: NDArray[np.int16], columns: tuple[int, ...], shape: tuple[int, ...]
-) -> NDArray[np.float64]:
-    counts = np.bincount(_joint_index(codes, columns, shape), minlength=math.prod(shape))
-    return counts.reshape(shape).astype(np.float64)
-
-
 def _joint_index(
     codes: NDArray[np.int16], columns: tuple[int, ...], shape: tuple[int, ...]
 ) -> NDArray[np.int64]:
@@ -242,9 +231,3 @@ def _joint_index(
     for column, card in zip(columns, shape, strict=True):
         rows = rows * card + codes[:, column]
     return rows
-
-
-def _rewards(table: DiscreteTable) -> NDArray[np.float64]:
-    if table.rewards is None:
-        raise CausalBanditError("Expected a table with rewards but found none: name the reward column")
-    return table.rewards

@@ -25,8 +25,10 @@ from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.run_report import RunReport
 from cb_pgm.pipeline.settings import RunSettings
 from cb_pgm.pipeline.task import Entry, Played, Task
-from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy, policy_kind
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import POLICIES, make_policy, policy_kind
 from cb_pgm.simulation import simulate
+from cb_pgm.wording import listed
 from discovery.table.discrete_table import DiscreteTable, read_table
 
 if TYPE_CHECKING:
@@ -59,13 +61,13 @@ class Pipeline(RunSettings):
         rewards = rewards_of(table)
         truth = self._truth(table)
         used = self._graph(table)
-        turn = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
-        upright = table if turn is None else replace(table, rewards=turn - rewards)
-        system, warnings = truth or self._fitted(upright, used.graph)
+        flip_from = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
+        maximised = table if flip_from is None else replace(table, rewards=flip_from - rewards)
+        system, warnings = truth or self._fitted(maximised, used.graph)
         used = replace(used, graph=inputs.widened(used.graph, system.states))
         noise_scale, about_noise = self._noise_scale(rewards, system)
         context = self._context(system, noise_scale)
-        entries = tuple(self._entries(context, upright, used.graph, system))
+        entries = tuple(self._entries(context, maximised, used.graph, system))
         return Task(
             settings=self,
             seed=secrets.randbits(32) if self.seed is None else self.seed,
@@ -74,7 +76,7 @@ class Pipeline(RunSettings):
             system=system,
             is_truth=self.truth is not None,
             context=context,
-            turn=turn,
+            flip_from=flip_from,
             entries=entries,
             warnings=(
                 *table.warnings,
@@ -89,7 +91,8 @@ class Pipeline(RunSettings):
 
     def _check(self) -> None:
         if not self.policies:
-            raise CausalBanditError(f"Expected a policy out of {', '.join(POLICIES)} but found none")
+            known = listed(POLICIES, most=len(POLICIES), last="or")
+            raise CausalBanditError(f"Expected at least one policy but found none: choose {known}")
         for name in self.policies:
             policy_kind(name)
         if self.horizon < 1 or self.runs < 1:
@@ -114,10 +117,10 @@ class Pipeline(RunSettings):
         warnings: tuple[str, ...] = ()
         if len(parents) > 1:
             warnings = (
-                f"the reward has {len(parents)} causes in the truth ({', '.join(parents)}): CN-UCB's "
+                f"the reward has {len(parents)} causes in the truth ({listed(parents)}): CN-UCB's "
                 f"assumption of a single one fails",
             )
-        return (inputs.turned_over(system) if self.minimize else system), warnings
+        return (inputs.with_flipped_reward(system) if self.minimize else system), warnings
 
     def _fitted(self, table: DiscreteTable, graph: EssentialGraph) -> tuple[CausalSystem, tuple[str, ...]]:
         """Return the model fitted to the table, and warnings."""
@@ -177,7 +180,7 @@ class Pipeline(RunSettings):
         for name in dict.fromkeys(self.policies):
             kind = policy_kind(name)
             if not kind.needs_graph:
-                yield Entry(name, "oracle" if kind.told else "none", make_policy(name, context))
+                yield Entry(name, "oracle" if kind.is_oracle else "none", make_policy(name, context))
                 continue
             for where, (essential_graph, marginals) in worlds.items():
                 known = replace(context, graph=essential_graph, marginals=marginals)

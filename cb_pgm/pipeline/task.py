@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cb_pgm.pipeline.inputs import UsedGraph
     from cb_pgm.pipeline.settings import RunSettings
     from cb_pgm.policies.base import Policy
-    from cb_pgm.policies.registry import PolicyContext
+    from cb_pgm.policies.context import PolicyContext
     from cb_pgm.simulation import Run
     from discovery import DiscreteTable
 
@@ -56,7 +56,7 @@ class Task:
         What is played against: a truth, or a model fitted to the table. Higher rewards are better in it.
     context
         What policies are given: gaps, δ, σ, states that can be set.
-    turn
+    flip_from
         None, or with `minimize` the number from which the table's rewards are subtracted to give the
         system's.
     entries
@@ -72,7 +72,7 @@ class Task:
     system: CausalSystem
     is_truth: bool
     context: PolicyContext
-    turn: float | None
+    flip_from: float | None
     entries: tuple[Entry, ...]
     warnings: tuple[str, ...]
 
@@ -83,7 +83,7 @@ class Task:
 
     def as_asked(self, mean: float) -> float:
         """Return a mean reward of the system in the table's own terms."""
-        return float(mean if self.turn is None else self.turn - mean)
+        return float(mean if self.flip_from is None else self.flip_from - mean)
 
     def correct(self, played: Played) -> bool | None:
         """Return whether those named are the reward's parents in the system; None where none is named."""

@@ -40,28 +40,28 @@ def regret_picture(curves: pd.DataFrame, identity: str, rounds: int, about: str 
         for line in bands[bands["round"] == bands["round"].max()].itertuples()
     ]
     ends.sort(key=lambda end: end[1])
-    told = "; ".join(f"{name} {number(round(regret))}" for name, regret in ends)
-    label = f"Cumulative regret over {rounds:,} rounds{about}, at the end: {told}."
+    finals = "; ".join(f"{name} {number(round(regret))}" for name, regret in ends)
+    label = f"Cumulative regret over {rounds:,} rounds{about}, at the end: {finals}."
     runs = int(bands["runs"].max())
-    band = ", the band the middle 80 % of them" if runs > 1 else ""
+    band = "; the band holds the middle 80 % of them" if runs > 1 else ""
     return Picture(
         inline_svg(draw_regret(bands), identity, label),
-        f"Regret is what was lost against always doing the best intervention{about}. "
-        f"{'Mean of ' + str(runs) + ' runs' if runs > 1 else 'One run'}{band}. Lower is better; a flat end "
+        f"Regret is the mean reward lost so far against playing the best intervention{about} in every round. "
+        f"{'Mean of ' + str(runs) + ' runs' if runs > 1 else 'One run'}{band}. Lower is better; a flat curve "
         f"means that nothing more is lost.",
         narrow=inline_svg(draw_regret(bands, narrow=True), f"{identity}-narrow", label),
     )
 
 
 def pulls_picture(frame: pd.DataFrame, identity: str, horizon: int) -> Picture:
-    """Return a mark for each run at the round where it named; `frame` as `pulls_to_name` returns it."""
+    """Return a mark for each run at its round of identification; `frame` as `pulls_to_name` returns it."""
     medians = frame.groupby("name", sort=False)["pulls"].quantile(0.5, interpolation="lower")
     told = "; ".join(f"{name} {number(round(median))}" for name, median in medians.items())
-    label = f"Rounds until causes were named, median: {told}."
+    label = f"Rounds to identification, median: {told}."
     return Picture(
         inline_svg(draw_pulls(frame, horizon), identity, label),
-        "Each dot is a run that named the right causes, each cross one that named others; the bar is the "
-        "median. Pulls of nothing count too.",
+        "Each dot is a run that identified the right causes, each cross one that identified others; the bar "
+        "is the median. Rounds without an intervention count too.",
         narrow=inline_svg(draw_pulls(frame, horizon, narrow=True), f"{identity}-narrow", label),
     )
 
@@ -73,5 +73,5 @@ def marked_graph(graph: EssentialGraph, marked: Sequence[str], marked_as: str) -
     told = f" Marked, {marked_as}: {listed(marked)}." if marked else ""
     label = f"The graph over {count(len(graph.nodes), 'variable')}.{told}"
     hidden = len(graph.nodes) - len(shown)
-    caption = f"{count(hidden, 'variable')} further away left out." if hidden else ""
+    caption = f"{count(hidden, 'variable')} further away are not shown." if hidden else ""
     return Picture(inline_svg(figure, "graph", label), caption, scrolls=True)

@@ -1,4 +1,4 @@
-"""The section on how to get the same numbers again."""
+"""The section on how to get the same numbers again: command, seed, data and versions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def repeat_section(
     hashes
         Path → SHA-256 of its content as read.
     further
-        Other facts: term → what it is; None: unknown.
+        Further facts by their term; None: unknown.
     """
     blocks: list[Block] = [*_how(command, seed)]
     facts = [("Seed", str(seed))]

@@ -1,4 +1,4 @@
-"""The reward variable in a graph whose chain components are trees.
+"""Search for the reward's parent in a graph whose chain components are trees.
 
 Source: Lu, Meisami & Tewari (2021), Algorithm 5.
 """
@@ -17,7 +17,7 @@ __all__ = ["forest", "is_forest", "is_tree"]
 
 
 def is_tree(graph: EssentialGraph, component: Sequence[str]) -> bool:
-    """Return whether the lines of a chain component form no cycle."""
+    """Return whether the undirected edges of a chain component form a tree."""
     return sum(len(graph.neighbours(node)) for node in component) == 2 * (len(component) - 1)
 
 
@@ -40,10 +40,15 @@ def forest(graph: EssentialGraph, *, priority: Priority | None = None) -> Search
     Parameters
     ----------
     graph
-        An essential graph. At the first chain component that isn't a tree the search ends without a name and
-        says so: going past it could only find an ancestor.
+        An essential graph. At the first chain component that isn't a tree the search ends without a result,
+        and its note gives the reason: beyond it the search could only find an ancestor of the parent.
     priority
-        Which components to take first where the graph leaves the order open (`components_in_order`).
+        Decides which components come first where the graph leaves the order open (`components_in_order`).
+
+    Returns
+    -------
+    generator
+        Of queries; its `SearchResult` identifies the reward's parent.
 
     Raises
     ------

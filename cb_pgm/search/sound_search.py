@@ -1,22 +1,21 @@
-"""The reward variable in any graph, named as one variable: right whatever the graph.
+"""Search for the reward's parent that is correct on every graph and identifies a single variable.
 
-Once all edges of a variable are directed, what is below it is known for good. So an answer about it
-settles, for every other variable, whether that one can still be the reward's parent: after a no, all but
-itself and what is below it; after a yes, only those. Directions are closed under Meek's rules, so what is
-left is exactly what agrees with all answers, and an end is reached however questions are chosen;
-`query_ranking` chooses them.
+Once all edges of a variable are directed, its descendants are known for good. An answer about it therefore
+decides for every variable whether it can still be the reward's parent. After a no, the variable and its
+descendants can't be; after a yes, only they can. Directions are closed under Meek's rules, so the candidates
+left are exactly those that agree with all answers, and the search ends whatever the order of its queries;
+`query_ranking` chooses a good one.
 
 Components are searched downstream first. Then no ancestor of the reward outside the component of its parent
-is ever asked, every answer elsewhere is no whatever the arrows, and effects need to be seen only inside
-that component.
+is ever queried. In all other components every answer is no, whatever the direction of their edges, so effects
+between variables need to be detected only inside the component of the reward's parent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Sequence
 
-from cb_pgm.errors import SearchError
-from cb_pgm.search.component_order import Priority, components_in_order
+from cb_pgm.search.component_order import Priority, check_in_graph, components_in_order
 from cb_pgm.search.query import Probe, Query, Search, SearchResult
 from cb_pgm.search.query_ranking import QueryRanking
 from cb_pgm.search.search_state import NOTHING_MOVED, SearchState
@@ -35,16 +34,16 @@ def sound(
     graph
         Any essential graph; its `background` is used.
     settable
-        The variables that can be asked about; None: all.
+        The variables that can be queried; None: all.
     priority
-        Which components to take first where the graph leaves the order open (`components_in_order`).
+        Decides which components come first where the graph leaves the order open (`components_in_order`).
 
     Returns
     -------
     generator
-        Its result names the reward's parent. With variables that can't be set it may end in several
-        candidates: all that agree with every answer that can be had. If the answers contradict each other,
-        the candidates are the last variable that moved the reward.
+        Of queries; its `SearchResult` identifies the reward's parent. If some variables can't be set, it may
+        end with several candidates: all that agree with every answer that can be had. If the answers
+        contradict each other, the candidates are the lowest variables that moved the reward.
 
     Raises
     ------
@@ -61,12 +60,16 @@ def sound(
 
 
 def checked_settable(graph: EssentialGraph, settable: Collection[str] | None) -> Collection[str]:
-    """Return the variables that can be set as a set, checked to be in the graph."""
+    """Return the variables that can be set; None means all.
+
+    Raises
+    ------
+    SearchError
+        If one isn't a variable of the graph.
+    """
     if settable is None:
         return frozenset(graph.nodes)
-    unknown = [variable for variable in settable if variable not in frozenset(graph.nodes)]
-    if unknown:
-        raise SearchError(f"Expected settable to name variables of the graph but found {unknown[0]!r}")
+    check_in_graph(settable, graph, "settable")
     return frozenset(settable)
 
 
@@ -88,13 +91,16 @@ def _result(state: SearchState) -> SearchResult:
         return state.unnamed("the answers contradict each other: these moved the reward", lowest)
     if len(left) == 1:
         return state.named(left[0])
-    return state.unnamed("the variables that can be set don't tell these apart")
+    return state.unnamed("the variables that can be set don't separate these candidates")
 
 
 def narrow_down(
     graph: EssentialGraph, components: Sequence[Sequence[str]], settable: Collection[str], state: SearchState
 ) -> Generator[Query, Probe, None]:
-    """Ask until one candidate is left and moved the reward, none is left, or no question can tell more."""
+    """Query until the search is settled or no further query can rule out a candidate.
+
+    It is settled if no candidate is left, or if a single one is left and that one moved the reward.
+    """
     unsettable = [node for node in graph.nodes if node not in settable]
     for component in components:
         ranking = QueryRanking(state, component, settable)
@@ -115,9 +121,10 @@ def _is_settled(state: SearchState) -> bool:
 def _helper(
     graph: EssentialGraph, component: Sequence[str], settable: Collection[str], state: SearchState
 ) -> str | None:
-    """Return a variable of `component`, no candidate itself, whose answer may tell candidates apart; or None.
+    """Return a variable of `component`, not a candidate, whose answer may rule out some candidates; or None.
 
-    Candidates that can't be set are told apart by the ancestors that some of them have and others don't.
+    Such a variable is an ancestor of some candidates and not of others. It is needed to separate candidates
+    that can't be set.
     """
     candidates = state.candidates
     free = [
@@ -125,7 +132,7 @@ def _helper(
     ]
     homes = {graph.component_of(candidate)[0] for candidate in candidates}
     if not free or len(candidates) == 1 or (len(homes) == 1 and component[0] not in homes):
-        return None  # what is upstream of a component is upstream of all that is in it
+        return None  # a node upstream of a component is upstream of all its variables
     ahead = _upstream(state, candidates)
     for node in free:
         if node in ahead and _may_tell_apart(node, state):
@@ -141,7 +148,7 @@ def _may_tell_apart(node: str, state: SearchState) -> bool:
 
 
 def _upstream(state: SearchState, nodes: Iterable[str]) -> set[str]:
-    """Return `nodes` and all from which arrows and lines lead to them."""
+    """Return `nodes` and all nodes from which directed and undirected edges lead to them."""
     reached = set(nodes)
     frontier = list(reached)
     while frontier:

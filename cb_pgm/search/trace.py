@@ -1,4 +1,4 @@
-"""The story of a search: what was asked, what it cost, what the answer was, and what that ruled out."""
+"""The trace of a search: each query, its cost in rounds, its answer and the variables that it ruled out."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ __all__ = ["QueryRecord", "SearchTrace"]
 
 @dataclass(frozen=True)
 class QueryRecord:
-    """One question of a search as a policy answered it.
+    """One query of a search as a policy answered it.
 
     Attributes
     ----------
     query, probe
-        What was asked, and the answer.
+        The query and its answer.
     pulls
-        Rounds between the last answer and this one.
+        The number of rounds between the previous answer and this one.
     reward_change
-        The largest difference in mean reward seen between setting the variable and not; None without rows.
+        The largest observed difference in mean reward between setting the variable and not setting it; None
+        without rows.
     ruled_out, reason
         As in `search.Step`.
     """
@@ -53,7 +54,15 @@ class QueryRecord:
 
 @dataclass(frozen=True)
 class SearchTrace:
-    """All questions of a search in order, and how it ended; `result` is None while it goes on."""
+    """All queries of a search in order, and its result.
+
+    Attributes
+    ----------
+    questions
+        One record per answered query.
+    result
+        The result of the search; None while it goes on.
+    """
 
     questions: tuple[QueryRecord, ...]
     result: SearchResult | None
@@ -62,9 +71,17 @@ class SearchTrace:
     def of(
         cls, asked: Sequence[QueryRecord], result: SearchResult | None, graph: EssentialGraph
     ) -> SearchTrace:
-        """Join the questions asked on `graph` with what each ruled out.
+        """Return the trace of a search on `graph`, with the variables that each answer ruled out.
 
-        A search says so once it is over; before, it is what the answers rule out whatever the search.
+        Parameters
+        ----------
+        asked
+            The answered queries; their `ruled_out` and `reason` are filled in.
+        result
+            The result of the search, which has the conclusions; None while it goes on. The conclusions are
+            then those that hold for every search.
+        graph
+            The graph on which the search works.
         """
         steps = _concluded(asked, graph) if result is None else result.queries
         records = [
@@ -91,7 +108,7 @@ def _concluded(asked: Sequence[QueryRecord], graph: EssentialGraph) -> tuple[Ste
 
 
 def _asking(asked: Sequence[QueryRecord], state: SearchState) -> Search:
-    """Ask the same questions once more and draw the conclusions that hold for every search."""
+    """Repeat the same queries and draw the conclusions that hold for every search."""
     held: list[str] = []
     for record in asked:
         for found in [found for found in record.query.fixed if found not in held]:

@@ -13,7 +13,8 @@ from cb_pgm.policies.registry import policy_kind
 from cb_pgm.session.from_table import from_table
 from cb_pgm.session.settings import STOPS
 from cb_pgm.session.setup import Beginning, Setup
-from discovery.table.roles import find_reward
+from cb_pgm.wording import listed
+from discovery.table.rows import find_reward
 
 __all__ = ["prepare"]
 
@@ -32,7 +33,7 @@ def prepare(setup: Setup) -> Beginning:
 
 def _check(setup: Setup) -> None:
     kind = policy_kind(setup.policy)
-    if kind.told:
+    if kind.is_oracle:
         raise SessionError(
             f"Expected a policy for the real world but found {setup.policy}, which is told the truth: "
             f"take another"
@@ -48,7 +49,7 @@ def _check(setup: Setup) -> None:
     if setup.horizon < 1:
         raise SessionError(f"Expected a horizon of at least 1 row but found {setup.horizon}")
     if setup.stop not in STOPS:
-        raise SessionError(f"Expected stop to be one of {', '.join(STOPS)} but found {setup.stop!r}")
+        raise SessionError(f"Expected stop to be {listed(STOPS, last='or')} but found {setup.stop!r}")
     if not 0 < setup.failure_prob < 1:
         raise SessionError(f"Expected a failure_prob between 0 and 1 but found {setup.failure_prob}")
     if setup.reward_range is not None and not setup.reward_range[0] < setup.reward_range[1]:
@@ -71,7 +72,7 @@ def _from_states(setup: Setup) -> Beginning:
     if state is not None and state not in known.get(column, ()):
         raise SessionError(
             f"Expected the states of the reward column {column!r} to hold {state!r} but found "
-            f"{', '.join(known.get(column, ())) or 'none'}: list them beside those of the variables"
+            f"{listed(known.get(column, ()))}: list them beside those of the variables"
         )
     reward_column = setup.reward_column(column, state, known.get(column, ()))
     scale = setup.scale_of_rewards(reward_column, None)
@@ -98,8 +99,8 @@ def _given_states(
             )
     states = {}
     for variable, values in given.items():
-        listed = isinstance(values, Sequence) and not isinstance(values, str)
-        named = tuple(str(value).strip() for value in values) if listed else ()
+        is_list = isinstance(values, Sequence) and not isinstance(values, str)
+        named = tuple(str(value).strip() for value in values) if is_list else ()
         if len(named) < 2 or len(set(named)) < len(named) or "" in named or not variable.strip():
             raise SessionError(
                 f"Expected at least two different states for each variable but found {values!r} for "

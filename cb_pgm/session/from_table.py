@@ -24,7 +24,7 @@ from discovery.table.columns import TextColumn
 from discovery.table.csv_reader import read_text
 from discovery.table.discrete_table import DiscreteTable
 from discovery.table.discrete_table import read_table as read_discrete
-from discovery.table.roles import find_reward
+from discovery.table.rows import find_reward
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
 
@@ -84,17 +84,19 @@ def settings_of(
         )
     states = table.states if table.interventional is None else table.interventional.states
     source = {"rows": table.n_rows, "sha256": table.sha256}
-    upright = table if not setup.minimize else replace(table, rewards=_turned(rewards, reward))
+    maximised = table if not setup.minimize else replace(table, rewards=_flipped(rewards, reward))
     if not policy_kind(setup.policy).needs_graph:
         varied = low < high  # else nothing can be learnt from it about the reward's parents
-        parents = setup.max_parents or (max(1, len(choose_reward_parents(upright))) if varied else 1)
+        parents = setup.max_parents or (max(1, len(choose_reward_parents(maximised))) if varied else 1)
         return setup.settings(reward, states, scale, max_parents=parents, source=source), tuple(notes)
 
     if setup.graph is None:
         used = inputs.estimated_graph(table, setup)
     else:
         used = inputs.read_graph(Path(setup.graph), table.variables)
-    fitted = rehearse(upright, used.graph, settable=inputs.settable_states(table.states, setup.not_settable))
+    fitted = rehearse(
+        maximised, used.graph, settable=inputs.settable_states(table.states, setup.not_settable)
+    )
     system = fitted.system
     settings = setup.settings(
         reward,
@@ -103,7 +105,7 @@ def settings_of(
         max_parents=max(1, len(system.reward_parents)),
         gaps=system.effective_gaps(system.essential_graph()),
         graph=used.graph,
-        marginals=inputs.marginals_over(upright, states),
+        marginals=inputs.marginals_over(maximised, states),
         source=source | {"graph": used.method},
     )
     entry = Entry(setup.policy, "estimated", settings.new_policy())
@@ -143,5 +145,5 @@ def rows_of(codes: NDArray[np.int16], rewards: NDArray[np.float64], reward: Rewa
     return Rows(np.ascontiguousarray(codes), np.ascontiguousarray(fields), complied)
 
 
-def _turned(rewards: NDArray[np.float64], reward: RewardColumn) -> NDArray[np.float64]:
+def _flipped(rewards: NDArray[np.float64], reward: RewardColumn) -> NDArray[np.float64]:
     return (0.0 if reward.state is None else 1.0) - rewards

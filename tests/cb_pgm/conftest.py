@@ -1,9 +1,7 @@
-"""What several test files here need: the printed algorithms of `scripts/`, and folders to report on."""
+"""What several test files here need: hostile names, and folders to report on."""
 
 import csv
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -25,13 +23,6 @@ HOSTILE = (
     "long " * 25 + "end",
     're"w<b>ard',
 )
-
-
-@pytest.fixture(scope="session")
-def paper_slips() -> ModuleType:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parents[2] / "scripts")
-        return importlib.import_module("paper_slips")
 
 
 @pytest.fixture(scope="session")

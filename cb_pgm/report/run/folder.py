@@ -20,7 +20,8 @@ import pandas as pd
 
 from cb_pgm.errors import ReportError
 from cb_pgm.files import json_text, write_text
-from cb_pgm.pipeline.inputs import marginals_over
+from cb_pgm.model.bif import write_bif
+from cb_pgm.pipeline.inputs import marginals_over, with_flipped_reward
 from cb_pgm.pipeline.run_report import RunReport
 from cb_pgm.pipeline.task import Played, Task
 from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
@@ -57,6 +58,8 @@ def write_run(report: RunReport, folder: Path) -> None:
         marked_as="cause of the reward" if task.is_truth else "cause of the reward in the fitted model",
     )
     save(picture, folder / "graph")
+    flipped = bool(task.flip_from) and system.reward.noise is None  # the file has the reward as asked for
+    write_bif((with_flipped_reward(system) if flipped else system).network(), folder / "model.bif")
 
 
 def resolved_settings(task: Task) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def regret_section(curves: pd.DataFrame, *, rounds: int) -> Section:
 
 
 def pulls_section(results: pd.DataFrame, horizon: int) -> Section | None:
-    """Return the section on rounds until causes were named; None where no policy named any."""
+    """Return the section on rounds to identification; None where no policy identified any cause."""
     frame = pulls_to_name(results)
     if frame.empty:
         return None
@@ -38,8 +38,8 @@ def pulls_section(results: pd.DataFrame, horizon: int) -> Section | None:
         if own["interventions_to_find"].isna().all()
     ]
     if silent:
-        blocks.append(Paragraph(f"Named no cause: {listed(silent)}."))
-    return Section("pulls", "Pulls until the cause was named", blocks)
+        blocks.append(Paragraph(f"No cause identified: {listed(silent)}."))
+    return Section("pulls", "Rounds to identification", blocks)
 
 
 def graph_section(run: RunFolder) -> Section:
@@ -50,41 +50,45 @@ def graph_section(run: RunFolder) -> Section:
     blocks: list[Block] = []
     if true is not None:
         scores = compare(used, true)
-        told = "The two are the same."
+        verdict = "The graph in use is the true essential graph."
         if scores["shd"]:
-            told = (
-                f"The two differ in {count(scores['shd'], 'edge')} (structural Hamming distance); F1 is "
-                f"{scores['skeleton']['f1']:.0%} for adjacencies, {scores['arrow']['f1']:.0%} for arrows."
+            verdict = (
+                f"The two graphs differ in {count(scores['shd'], 'edge')} (structural Hamming distance). "
+                f"F1 is {scores['skeleton']['f1']:.0%} for adjacencies and {scores['arrow']['f1']:.0%} for "
+                f"directed edges."
             )
-        blocks.append(Paragraph(told))
+        blocks.append(Paragraph(verdict))
     if len(shown) < len(used.nodes):
         blocks.append(
-            Paragraph(f"Drawn are the {len(shown)} of {len(used.nodes):,} variables nearest to the causes.")
+            Paragraph(
+                f"The pictures show the {len(shown)} of {len(used.nodes):,} variables nearest to the causes."
+            )
         )
     blocks.append(_beside(used, true, shown, parents, run.result["rehearsal"]))
-    return Section("graph", "The graph" if true is None else "Estimated beside true graph", blocks)
+    return Section("graph", "The graph" if true is None else "Estimated and true graph", blocks)
 
 
 def story_section(run: RunFolder) -> Section | None:
-    """Return the section on how each policy that asks questions searched, in its first run; None without."""
-    told: list[tuple[str, EssentialGraph, Story]] = []
+    """Return the section on every search, in its policy's first run; None where no policy searches."""
+    shown: list[tuple[str, EssentialGraph, Story]] = []
     blocks: list[Block] = []
     for position, story in enumerate(run.material["stories"]):
         graph = run.graphs["true" if story["graph"] == "oracle" else "used"]
         name = line_name(story["policy"], story["graph"])
-        twin = next((other for other, *own in told if same_story(own, (graph, story))), None)
+        twin = next((other for other, *own in shown if same_story(own, (graph, story))), None)
         blocks.append(Heading(name))
         if twin is None:
             blocks += story_blocks(graph, story, f"story-{position}")
-            told.append((name, graph, story))
+            shown.append((name, graph, story))
         else:
-            pulls = count(sum(question["pulls"] for question in story["questions"]), "pull")
-            blocks.append(Paragraph(f"The same questions and answers as {twin}, in {pulls}."))
+            rounds = count(sum(question["pulls"] for question in story["questions"]), "round")
+            blocks.append(Paragraph(f"The same questions and answers as {twin}, in {rounds}."))
     if not blocks:
         return None
     about = Paragraph(
-        "Each question is whether setting a variable moves the reward, and which of its neighbours it moves "
-        "where that is open. Told is the first run."
+        "Each step asks whether setting a variable has an effect on the reward and, where the direction of "
+        "an edge is unknown, whether it has one on that neighbour. These are the steps of each policy's "
+        "first run."
     )
     return Section("story", "The search, step by step", [about, story_key(run.material["stories"]), *blocks])
 
@@ -115,7 +119,7 @@ def _graph_picture(
 ) -> Picture:
     (panel,) = edges["panel"].cat.categories
     counts = edges["verdict"].value_counts()
-    told = listed([f"{times} {verdict}" for verdict, times in counts.items()], none="no edges")
+    verdicts = listed([f"{times} {verdict}" for verdict, times in counts.items()], none="no edges")
     name = "The estimated graph" if panel == "estimated" else "The true graph"
     causes = f" {listed(marked)} {'causes' if len(marked) == 1 else 'cause'} the reward." if marked else ""
     figure = draw_graphs(
@@ -128,9 +132,11 @@ def _graph_picture(
     open_edges = len(edges) - int(edges["directed"].sum())
     return Picture(
         inline_svg(
-            figure, f"graph-{panel}", f"{name} over {count(len(placed.nodes), 'variable')}: {told}.{causes}"
+            figure,
+            f"graph-{panel}",
+            f"{name} over {count(len(placed.nodes), 'variable')}: {verdicts}.{causes}",
         ),
-        f"{count(open_edges, 'line')} without an arrowhead: the data leave the direction open."
+        f"{count(open_edges, 'edge')} undirected: the data leave the direction open."
         if open_edges
         else "Every edge has a direction.",
         scrolls=True,

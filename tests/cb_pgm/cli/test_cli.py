@@ -10,11 +10,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from pictures import ink, words
 
 import cb_pgm
 from cb_pgm.cli.program import main
 from cb_pgm.cli.usage import COMMANDS
-from cb_pgm.model import pgmpy_networks
+from cb_pgm.model import bif
 
 ASIA = ["data/asia.csv", "--reward", "xray=yes"]
 
@@ -22,7 +23,7 @@ ASIA = ["data/asia.csv", "--reward", "xray=yes"]
 @pytest.fixture(scope="module", autouse=True)
 def networks_parsed_once():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pgmpy_networks, "read_bif", cache(pgmpy_networks.read_bif))
+        patch.setattr(bif, "read_bif", cache(bif.read_bif))
         yield
 
 
@@ -195,6 +196,8 @@ def test_out_leaves_everything_and_is_not_written_over_by_mistake(tmp_path, caps
     names = {path.name for path in folder.iterdir()}
     pictures = {f"{name}.{kind}" for name in ("regret", "graph") for kind in ("png", "svg")}
     assert names >= {"result.json", "settings.json", "summary.txt", "regret.csv", *pictures}
+    assert ink(folder / "regret.png") > 0.01
+    assert {"either", "tub", "lung"} <= set(words(folder / "graph.svg"))
     assert (folder / "summary.txt").read_text() in printed
     settings = json.loads((folder / "settings.json").read_text())
     assert settings["settings"]["seed"] == 5

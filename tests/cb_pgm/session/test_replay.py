@@ -16,9 +16,9 @@ from cb_pgm.policies.registry import POLICIES
 from cb_pgm.session.replay import replay_log
 from cb_pgm.session.replay_report import ReplayReport
 from cb_pgm.session.setup import Setup
-from cb_pgm.session.state import Trial
+from cb_pgm.session.state import SessionState
 
-REAL = [name for name, kind in POLICIES.items() if not kind.told]
+REAL = [name for name, kind in POLICIES.items() if not kind.is_oracle]
 ARMS = {("drug", "low"): 60, ("drug", "high"): 150, ("diet", "some"): 80, ("age", "old"): 3}
 SACHS = os.environ.get("SACHS_INTERVENTIONAL")
 
@@ -58,14 +58,14 @@ class TestEveryPolicy:
         self, policy: str, log: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         told: Counter[tuple[Intervention, bytes]] = Counter()
-        tell = Trial._tell
+        tell = SessionState._tell
 
-        def recorded(trial: Trial, intervention: Intervention, rows) -> None:
+        def recorded(trial: SessionState, intervention: Intervention, rows) -> None:
             for codes, reward in zip(rows.codes, rows.rewards, strict=True):
                 told[intervention, codes.tobytes() + reward.tobytes()] += 1
             tell(trial, intervention, rows)
 
-        monkeypatch.setattr(Trial, "_tell", recorded)
+        monkeypatch.setattr(SessionState, "_tell", recorded)
         report = replay_log(setup(log, policy=policy), fewest=1, hold_out=0.5)
         (run,) = report.runs
         assert [arm.intervention for arm in report.arms] == [{name: state} for name, state in sorted_arms()]

@@ -124,7 +124,7 @@ class TestTell:
     def test_which_pull_must_be_said_where_several_are_open(self, tmp_path: Path) -> None:
         with start(tmp_path) as session:
             pulls = session.ask(batch=4, pending=2)
-            with pytest.raises(SessionError, match=r"number of the pull but found none given; 1, 2 are open"):
+            with pytest.raises(SessionError, match=r"but found none given; 1 and 2 are open"):
                 session.tell(rows_of(pulls[0]))
 
     def test_twice_is_refused(self, tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ class TestStop:
             assert session.ask()
 
     def test_unknown_way(self, tmp_path: Path) -> None:
-        with pytest.raises(SessionError, match="horizon, best-arm but found 'soon'"):
+        with pytest.raises(SessionError, match="horizon or best-arm but found 'soon'"):
             start(tmp_path, stop="soon")
 
 
@@ -327,7 +327,7 @@ class TestStart:
             ({"policy": "cn-ucb"}, "Expected observations for cn-ucb"),
             ({"policy": "oracle"}, "told the truth"),
             ({"policy": "best"}, "found 'best'"),
-            ({"reward": "recovered=maybe"}, "to hold 'maybe' but found no, yes"),
+            ({"reward": "recovered=maybe"}, "to hold 'maybe' but found no and yes"),
             ({"reward": "recovered"}, "name the state to reward, as in recovered=STATE"),
             ({"reward": "weight"}, "give the range in which they lie, or a noise scale"),
             ({"reward": None}, "Expected a reward"),
@@ -452,7 +452,7 @@ def test_the_best_arm_is_found_and_said(tmp_path: Path) -> None:
     text = status.to_text()
     for part in (
         "500 of 500 rows told",
-        "Ruled out  diet, age",
+        "Ruled out  diet and age",
         "Named      drug",
         "drug = high: mean",
         "Over",

@@ -1,11 +1,13 @@
 """Studies: the same numbers however they are played, killed and resumed; every key checked; errors kept."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import closing
 from pathlib import Path
 
@@ -13,10 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cb_pgm import UCB
+from cb_pgm import UCB, instances
 from cb_pgm.errors import StudyError
-from cb_pgm.policies.registry import PolicyContext
-from cb_pgm.study import Study, cells, run_study
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.study import Study, cells, config, run_study
 from cb_pgm.study.cells import play_cell
 from discovery import estimate
 
@@ -268,17 +270,39 @@ def test_resuming_refuses_a_changed_study_and_a_used_folder(plain: Path, tmp_pat
         ({"system": []}, r"at least one \[\[system\]\]"),
         ({"system": [{"instance": "treee", "n": 3}]}, "treee"),
         ({"system": [{"instance": "tree", "n": 3, "nstates": 2}]}, "did you mean 'n_states'"),
+        ({"system": [{"instance": "forest", "n_states": 2}]}, "the key n of forest"),
+        ({"system": [{"instance": "lower_bound_effect_gap", "n": 3}]}, "the key n_states"),
+        ({"system": [{"instance": "tree", "n": 3, "seed": 1}]}, "seed"),
         ({"system": [{"network": "nowhere.bif", "reward": "a=b"}]}, "nowhere.bif"),
         ({"system": [{"network": "data/asia.bif"}]}, "reward"),
         ({"graph": [{"source": "estimated", "method": "gess"}]}, "gess"),
         ({"graph": [{"source": "dreamt"}]}, "dreamt"),
         ({"policy": [{"name": "ucbb"}]}, "did you mean 'ucb'"),
         ({"policy": [{"name": "ucb"}, {"name": "ucb"}]}, "twice"),
+        ({"policy": [{"name": "screening", "max_parents": 0}]}, "max_parents to be whole"),
     ],
 )
 def test_every_key_and_value_is_checked(change: dict, said: str) -> None:
     with pytest.raises(StudyError, match=said):
         Study.from_dict(SMALL | change)
+
+
+def test_every_key_is_documented() -> None:
+    """The page that users read names every key of every part, those of the families from their signatures."""
+    documented = re.findall(r"^(\w[\w, ]*) : ", config.__doc__ or "", flags=re.MULTILINE)
+    words = {word for line in documented for word in line.split(", ")}
+    families = {key for name in instances.__all__ for key in config._instance_keys(name)}
+    assert words == families | {
+        *("title", "seed", "runs", "horizons", "failure_prob"),
+        *("network", "reward", "instance", "label", "source", "method", "rows", "name", "max_parents"),
+    }
+
+
+def test_the_example_of_the_documentation_is_a_study() -> None:
+    """Its example, with a policy that exists in place of the reader's own."""
+    lines = re.findall(r"^    (\[\[.*|\w+ = .*)$", config.__doc__ or "", flags=re.MULTILINE)
+    study = Study.from_dict(tomllib.loads("\n".join(lines)))
+    assert [len(study.systems), len(study.graphs), len(study.policies)] == [3, 5, 2]
 
 
 def test_toml_from_the_command_line(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ class TestReward:
             ("loss", "no column 'loss'"),
             ("GAIN", "did you mean 'gain'"),
             ("c", "c=STATE with one of 'a', 'b', 'c'"),
-            ("c=d", "found 'd', which no row has: give one of 'a', 'b', 'c'"),
+            ("c=d", "found 'd', which no row has: name one of 'a', 'b', 'c'"),
             ("c=", "found ''"),
             ("", "no column ''"),
         ],

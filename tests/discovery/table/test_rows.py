@@ -151,8 +151,8 @@ class TestInterventions:
             ("-1", "'-1' where"),
             ("1.5", "'1.5' where"),
             ("gain", "'gain', which is the reward"),
-            ("6", "'6', which is the reward or this column itself"),
-            ("set", "'set', which is the reward or this column itself"),
+            ("6", "'6', which is the reward"),
+            ("set", "'set', which is the reward"),
         ],
     )
     def test_an_entry_that_is_no_variable_is_refused(

@@ -24,7 +24,7 @@ from cb_pgm.policies.registry import POLICIES
 from cb_pgm.session.events import Rows, Told
 from cb_pgm.session.storage import log, store
 
-REAL = [name for name, kind in POLICIES.items() if not kind.told]
+REAL = [name for name, kind in POLICIES.items() if not kind.is_oracle]
 QUICK = ("screening", "cn-ucb")
 HORIZON, BATCH = 2000, 40
 SYSTEM = CausalSystem.from_bif("data/asia.bif", reward="xray=yes")
