@@ -17,6 +17,7 @@ from cb_pgm.session.state import OpenPull, SessionState
 from cb_pgm.session.status import Status, status_of
 from cb_pgm.session.storage.log import Log
 from cb_pgm.session.storage.store import FILE_NAME, Store
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Beginning
@@ -281,7 +282,7 @@ def _chosen(state: SessionState, number: int | None) -> OpenPull:
     """Return the open pull of that number, or the only one."""
     if number in state.open:
         return state.open[number]
-    numbers = ", ".join(map(str, state.open))
+    numbers = listed(map(str, state.open))
     are = (
         f"{numbers} {'is' if len(state.open) == 1 else 'are'} open"
         if state.open
