@@ -15,12 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-<<<<<<< HEAD
 from cb_pgm import UCB, instances
-=======
-from cb_pgm import UCB
 from cb_pgm.cli.program import main
->>>>>>> 5ddc5f0 (Tests name facts instead of repeating sentences; the studies' and plans' commands run in the test's process)
 from cb_pgm.errors import StudyError
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.study import Study, cells, config, run_study
@@ -292,7 +288,6 @@ def test_every_key_and_value_is_checked(change: dict, said: str) -> None:
         Study.from_dict(SMALL | change)
 
 
-<<<<<<< HEAD
 def test_every_key_is_documented() -> None:
     """The page that users read names every key of every part, those of the families from their signatures."""
     documented = re.findall(r"^(\w[\w, ]*) : ", config.__doc__ or "", flags=re.MULTILINE)
@@ -311,15 +306,6 @@ def test_the_example_of_the_documentation_is_a_study() -> None:
     assert [len(study.systems), len(study.graphs), len(study.policies)] == [3, 5, 2]
 
 
-def test_toml_from_the_command_line(tmp_path: Path) -> None:
-    file = _toml(tmp_path / "study.toml", SMALL | {"runs": 1, "horizons": [100]})
-    command = [sys.executable, "-m", "cb_pgm", "study", str(file), "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("9 of 9 cells done")
-    again = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert again.returncode == 1
-    assert again.stderr.count("\n") == 1
-=======
 def test_toml_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tree = [{"instance": "tree", "n": 4}]
     smaller = {"runs": 1, "horizons": [100], "system": tree, "graph": [{"source": "oracle"}]}
@@ -329,7 +315,6 @@ def test_toml_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "2 of 2 cells" in capsys.readouterr().out
     assert main(["study", str(file), *options]) == 1
     assert capsys.readouterr().err.count("\n") == 1
->>>>>>> 5ddc5f0 (Tests name facts instead of repeating sentences; the studies' and plans' commands run in the test's process)
     (tmp_path / "bad.toml").write_text("runs = = 2")
     assert main(["study", str(tmp_path / "bad.toml"), *options]) == 1
     assert "bad.toml" in capsys.readouterr().err
