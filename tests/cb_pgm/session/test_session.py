@@ -125,7 +125,7 @@ class TestTell:
     def test_which_pull_must_be_said_where_several_are_open(self, tmp_path: Path) -> None:
         with start(tmp_path) as session:
             pulls = session.ask(batch=4, pending=2)
-            with pytest.raises(SessionError, match=r"but found none given; 1 and 2 are open"):
+            with pytest.raises(SessionError, match=r"found none given; 1\b.*\b2 are open"):
                 session.tell(rows_of(pulls[0]))
 
     def test_twice_is_refused(self, tmp_path: Path) -> None:
