@@ -1,4 +1,4 @@
-"""`cb-pgm discover`: the essential graph of a CSV."""
+"""`cb-pgm discover`: estimate the essential graph of a CSV."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ __all__ = ["add_arguments", "execute"]
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `discover`."""
     add_table(parser, reward_required=False)
-    add_output(
-        parser, out="a file ending in .json for the graph alone, or a folder for graph.json and its picture"
-    )
+    add_output(parser, out="a file ending in .json for the graph, or a folder for graph.json and its picture")
 
 
 def execute(options: Namespace) -> None:
-    """Estimate, write and print the graph."""
+    """Estimate the graph, write it and print it."""
     from cb_pgm.cli.console import note, waiting
     from cb_pgm.files import check_folder, json_text, print_text, write_text
     from cb_pgm.pipeline.inputs import estimated_graph
@@ -57,7 +55,7 @@ def _output_file(options: Namespace) -> Path | None:
         return None
     if path.exists() and not options.force:
         raise CausalBanditError(
-            f"Expected a new file for --out but found {path}: add --force to write over it"
+            f"Expected a new file for --out but found {path}: add --force to overwrite it"
         )
     return path
 
@@ -88,8 +86,9 @@ def _content(table: DiscreteTable, used: UsedGraph, options: Namespace) -> dict[
 def _text(table: DiscreteTable, used: UsedGraph, options: Namespace) -> str:
     graph = used.graph
     lines = [
-        f"{options.csv}: {table.n_rows:,} rows, {len(table.variables)} variables; {used.method} found "
-        f"{len(graph.directed)} arrows and {len(graph.undirected)} undirected edges in {used.seconds:.1f} s",
+        f"{options.csv}: {table.n_rows:,} rows, {len(table.variables)} variables; {used.method} "
+        f"found {len(graph.directed)} directed and {len(graph.undirected)} undirected edges in "
+        f"{used.seconds:.1f} s",
         *(f"repaired: {repair}" for repair in used.repairs),
         *(f"{tail} -> {head}" for tail, head in graph.directed),
         *(f"{one} -- {other}" for one, other in graph.undirected),

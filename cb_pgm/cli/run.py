@@ -1,4 +1,4 @@
-"""`cb-pgm run`: from a CSV to a bandit run, against a truth or as a rehearsal."""
+"""`cb-pgm run`: from a CSV to a bandit run, against a true network or as a rehearsal."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from pathlib import Path
 
 from cb_pgm.cli.options import (
     add_output,
-    add_reward_scale,
+    add_problem,
     add_table,
     check_reward_scale,
     count,
-    positive,
-    probability,
+    policy_summaries,
     seed,
     settings_of,
 )
@@ -24,22 +23,13 @@ __all__ = ["add_arguments", "execute"]
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `run`."""
     add_table(parser, reward_required=True)
-    group = parser.add_argument_group("what to play against")
+    group = parser.add_argument_group("the bandit")
     group.add_argument(
         "--truth",
         type=Path,
         metavar="BIF",
-        help="the true network; without it, a rehearsal on a fitted model",
+        help="true network to play against; without it the run is a rehearsal on a model fitted to the table",
     )
-    group.add_argument(
-        "--graph", type=Path, metavar="FILE", help="a graph (JSON or BIF) to use instead of an estimate"
-    )
-    group.add_argument("--minimize", action="store_true", help="look for the lowest reward")
-    group.add_argument(
-        "--not-settable", nargs="+", default=(), metavar="COL", help="variables that can't be set"
-    )
-
-    group = parser.add_argument_group("the bandit")
     group.add_argument(
         "--policy",
         dest="policies",
@@ -47,42 +37,23 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=["cn-ucb", "ucb"],
         choices=list(POLICIES),
         metavar="NAME",
-        help="; ".join(f"{name}: {kind.summary}" for name, kind in POLICIES.items())
-        + " (default: cn-ucb ucb)",
-    )
-    group.add_argument("--horizon", type=count, default=100_000, metavar="T", help="rounds (default: 100000)")
-    group.add_argument(
-        "--runs", type=count, default=1, metavar="N", help="repetitions of each policy (default: 1)"
+        help=f"{policy_summaries(POLICIES)} (default: cn-ucb ucb)",
     )
     group.add_argument(
-        "--seed", type=seed, metavar="N", help="everything random comes from it (default: drawn, and said)"
+        "--horizon", type=count, default=100_000, metavar="T", help="rounds of each run (default: 100000)"
     )
-    group.add_argument(
-        "--failure-prob",
-        type=probability,
-        default=0.05,
-        metavar="P",
-        help="allowed chance of a wrong name (default: .05)",
+    group.add_argument("--runs", type=count, default=1, metavar="N", help="runs of each policy (default: 1)")
+    add_problem(
+        group,
+        source="(default: that of the true network, or of the fitted model)",
+        reward_range="lowest and highest reward (default: as in the table)",
     )
-    source = "(default: the effective one of the truth or of the fitted model)"
-    group.add_argument(
-        "--reward-gap", type=positive, metavar="GAP", help=f"least effect on the reward to detect {source}"
-    )
-    group.add_argument(
-        "--effect-gap", type=positive, metavar="GAP", help=f"least effect on a neighbour to detect {source}"
-    )
-    group.add_argument(
-        "--max-parents",
-        type=count,
-        metavar="N",
-        help="causes of the reward to look for (default: as many as there are)",
-    )
-    add_reward_scale(group, reward_range="numeric rewards lie in it (default: as observed)")
+    group.add_argument("--seed", type=seed, metavar="N", help="seed of all randomness (default: drawn)")
     add_output(parser, out="folder for the outcome as JSON, settings, regret curves and pictures")
 
 
 def execute(options: Namespace) -> None:
-    """Read, estimate, play and report."""
+    """Read the table, estimate its graph, play the policies and print the outcome."""
     check_reward_scale(options)
 
     from cb_pgm.cli.console import note, progress, waiting

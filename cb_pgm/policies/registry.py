@@ -73,35 +73,39 @@ def policy_kind(name: str) -> PolicyKind:
 #: name → kind, in the order in which lists show them.
 POLICIES: Mapping[str, PolicyKind] = {
     "cn-ucb": PolicyKind(
-        "cn_ucb:CNUCB", "central nodes find the reward's cause, then UCB on it", needs_graph=True
+        "cn_ucb:CNUCB",
+        "identify the reward's causes by queries on the graph, then UCB over their values",
+        needs_graph=True,
     ),
     "cn-ucb-fixed": PolicyKind(
         "cn_ucb:CNUCB",
-        "the same with the paper's fixed number of pulls an arm",
+        "the same with the fixed number of pulls an arm of Lu et al. (2021)",
         settings={"evidence": "fixed"},
         needs_graph=True,
     ),
     "screening": PolicyKind(
-        "screening_ucb:ScreeningUCB", "rule out variables by every row seen, no graph needed, then UCB"
+        "screening_ucb:ScreeningUCB", "rule out variables with every row, without a graph, then UCB"
     ),
     "ucb": PolicyKind("ucb:UCB", "UCB over all arms", identifies=False),
     "thompson": PolicyKind("thompson:ThompsonSampling", "Thompson sampling over all arms", identifies=False),
     "kl-ucb": PolicyKind("kl_ucb:KLUCB", "KL-UCB over all arms", identifies=False),
-    "raps": PolicyKind("raps:RAPS", "find the reward's parents by variables drawn at random, then UCB"),
+    "raps": PolicyKind(
+        "raps:RAPS", "identify the reward's causes by interventions on random variables, then UCB"
+    ),
     "learn-graph": PolicyKind(
         "learn_graph_ucb:LearnGraphThenUCB",
-        "learn the whole graph first, then search it, then UCB",
+        "orient the whole graph first, then identify the causes on it, then UCB",
         needs_graph=True,
     ),
     "causal-ucb": PolicyKind(
         "causal_ucb:CausalUCB",
-        "an oracle that knows graph and tables: C-UCB, a floor for the others",
+        "an oracle: C-UCB with the true graph and probabilities, for comparison",
         is_oracle=True,
         identifies=False,
     ),
     "oracle": PolicyKind(
         "oracle:OracleUCB",
-        "an oracle that knows the reward's parents: UCB on them, a floor for the others",
+        "an oracle: UCB over the true causes of the reward, for comparison",
         is_oracle=True,
         identifies=False,
     ),

@@ -82,10 +82,11 @@ def _outcome(run: RunFolder) -> str:
 
 
 def _identified(entries: Entries, where: str) -> str:
-    name = line_name(entries[0]["policy"], entries[0]["graph"])
+    policy, graph = entries[0]["policy"], entries[0]["graph"]
+    name = f"The policy {policy}{'' if graph == 'none' else f' on the {graph} graph'}"
     named = Counter(tuple(entry["reward_variables"]) for entry in entries if entry["reward_variables"])
     if not named:
-        return f"The recommendation is by {name}, which identifies no cause."
+        return f"{name} found this; it identifies no cause."
     causes, times = named.most_common(1)[0]
     rounds = [
         entry["interventions_to_find"] for entry in entries if tuple(entry["reward_variables"]) == causes

@@ -55,18 +55,18 @@ def session_page(folder: Path) -> Page:
 
 
 def _outcome(status: Status) -> str:
-    recorded = f"{status.told:,} of {counted(status.horizon, status.unit)} recorded"
+    recorded = f"{status.told:,} of {counted(status.horizon, status.unit)} are recorded"
     best = status.best_arm
     if best is None:
-        return f"No arm has been pulled yet, {recorded}."
+        return f"No arm has been pulled yet: {recorded}."
     certain = (
         "is certain to be the best arm" if status.certain else "is the best arm so far, not yet certainly"
     )
     names = listed([f"“{name}”" for name in status.reward_variables])
-    causes = f" Identified as what the reward depends on: {names}." if status.reward_variables else ""
+    causes = f" The reward depends on {names}." if status.reward_variables else ""
     return (
         f"Set {setting(best.intervention)}. It {certain}, with a mean of {number(best.mean)} (between "
-        f"{number(best.low)} and {number(best.high)}) and {recorded}.{causes}"
+        f"{number(best.low)} and {number(best.high)}).{causes} {recorded}."
     )
 
 

@@ -58,9 +58,10 @@ def arms_section(read: SessionFolder) -> Section | None:
         return None
     means = "; ".join(f"{setting(arm.intervention)} {number(arm.mean)}" for arm in arms)
     label = f"Mean reward of each arm with its interval, best first: {means}."
+    unit = read.settings.unit
     picture = Picture(
         inline_svg(draw_arms(arms, str(read.settings.reward)), "arms", label),
-        f"Dots are means, lines are intervals. {INTERVALS}",
+        f"Dots are means, with the number of {unit} in brackets; lines are intervals. {INTERVALS}",
         narrow=inline_svg(draw_arms(arms, str(read.settings.reward), narrow=True), "arms-narrow", label),
     )
     return Section("arms", "The arms", [picture])

@@ -86,9 +86,8 @@ def _step(step: TraceStep, number_of: int, picture: Picture | None) -> Step:
     else:
         sentences.append("Ruled out: nothing new.")
     sentences.append(f"Still possible: {listed(step.after, none='no variable')}.")
-    return Step(
-        f"{number_of}. {question['variable']}", "yes" if question["moves"] else "no", sentences, picture
-    )
+    title = f"{number_of}. Does {question['variable']} affect the reward?"
+    return Step(title, "yes" if question["moves"] else "no", sentences, picture)
 
 
 def _about_reward(question: Mapping[str, Any]) -> str:

@@ -91,7 +91,7 @@ def _remarks(counts: dict[str, int]) -> list[str]:
     if counts["done"] < counts["cells"]:
         remarks.append(f"Not finished: {counts['done']:,} of {counts['cells']:,} cells have been played.")
     if counts["failed"]:
-        remarks.append(f"Without the {count(counts['failed'], 'cell')} that failed.")
+        remarks.append(f"Not counted, since they failed: {count(counts['failed'], 'cell')}.")
     return remarks
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from cb_pgm.plotting.regret import line_name
 from cb_pgm.report.html.page import Table
-from cb_pgm.wording import count, listed, number, share
+from cb_pgm.wording import count, number, share
 
 __all__ = ["Summary", "outcome", "overall_table", "summaries", "system_table"]
 
@@ -79,15 +79,15 @@ def outcome(found: list[Summary], horizon: int) -> str:
     fair = [one for one in found if not one.knows_truth]
     if {one.policy for one in fair} != {one.policy for one in found}:
         fair = found
+    among = ", among policies that don't know the true graph" if len(fair) < len(found) else ""
     best = [min(own, key=lambda one: one.regret) for own in _by_system(fair)]
     names = [one.name for one in best]
     if len(best) == 1:
-        return (
-            f"{names[0]} has the lowest mean regret over {horizon:,} rounds: {number(round(best[0].regret))}."
-        )
+        regret = number(round(best[0].regret))
+        return f"{names[0]} has the lowest mean regret over {horizon:,} rounds{among}: {regret}."
     winners = sorted(dict.fromkeys(names), key=names.count, reverse=True)
-    shares = [f"{name} on {share(names.count(name), len(best))}" for name in winners]
-    return f"The lowest mean regret over {horizon:,} rounds, system by system: {listed(shares)}."
+    shares = [f"{name} on {share(names.count(name), len(best))} systems" for name in winners]
+    return f"The lowest mean regret over {horizon:,} rounds{among}: {'; '.join(shares)}."
 
 
 def overall_table(found: list[Summary], horizon: int) -> Table:
