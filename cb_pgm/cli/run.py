@@ -59,7 +59,7 @@ def execute(options: Namespace) -> None:
     from cb_pgm.cli.console import note, progress, waiting
     from cb_pgm.files import check_folder, json_text, print_text
     from cb_pgm.pipeline.pipeline import Pipeline, play
-    from cb_pgm.pipeline.task import budget_line
+    from cb_pgm.pipeline.task import budget_lines
 
     folder = options.out
     check_folder(folder, force=options.force)
@@ -70,7 +70,7 @@ def execute(options: Namespace) -> None:
     for warning in task.warnings:
         note(f"warning: {warning}")
     if options.json:
-        note(budget_line(task))
+        note("\n".join(budget_lines(task)))
     with progress(task.rounds, "Playing") as step:
         report = play(task, step)
     if folder is not None:
