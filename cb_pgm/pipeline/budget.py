@@ -52,7 +52,8 @@ def _misfit(policy: CNUCB, horizon: int) -> str | None:
     about = f"{'' if fixed else 'about '}{n_states} × {pulls:,} pulls"
     if n_states * pulls > horizon:
         return (
-            f"one query may take {about}, more than the horizon of {horizon:,} rounds: it may identify no cause"
+            f"one query may take {about}, more than the horizon of {horizon:,} rounds: it may "
+            f"identify no cause"
         )
     # A further cause is looked for at every joint state of those found.
     passes = sum(n_states**found for found in range(policy.max_parents))

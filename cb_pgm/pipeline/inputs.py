@@ -1,4 +1,4 @@
-"""Read what a run is given beside its table, a graph and a true network, and check that they fit the table."""
+"""Read what a run is given beside its table: a graph and a true network, each checked against it."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _after_truth(task: Task, arm: Intervention) -> list[str]:
 def _after_rehearsal(task: Task, arm: Intervention) -> list[str]:
     gain = task.system.mean_reward(arm) - task.system.mean_reward()
     if gain <= 0:
-        return ["In the fitted model this is not better than no intervention, so that no experiment is advised."]
+        return ["In the fitted model this is no better than no intervention: an experiment isn't advised."]
     scale, failure_prob = task.context.noise_scale, task.context.failure_prob
     # Means of m rewards differ σ√(2/m)-subgaussian about the gain; decided at half of it both errors are ≤ δ.
     rows = math.ceil(16 * (scale / gain) ** 2 * math.log(1 / failure_prob))

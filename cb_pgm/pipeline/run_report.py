@@ -59,7 +59,7 @@ class RunReport:
         }
 
     def to_text(self) -> str:
-        """Return the settings, a table of outcomes with a legend, and the recommendation, as lines of text."""
+        """Return the settings, a table of outcomes with its legend, and the recommendation, as text."""
         return "\n".join(
             [
                 *_what_was_played(self.task),
@@ -220,9 +220,10 @@ def _legend(report: RunReport) -> list[str]:
         graph = "given" if task.settings.graph is not None else "estimated"
         lines.append(f"estimated: the policy works on the {graph} graph, with marginals from the table.")
     if any(not policy_kind(name).is_oracle for name in on_oracle):
-        lines.append(f"oracle: the policy works on the essential graph of the {system}, with exact marginals.")
-    for name in sorted(name for name in on_oracle if policy_kind(name).is_oracle):
-        lines.append(f"{name}: {policy_kind(name).summary}.")
+        lines.append(f"oracle: the policy works on the graph of the {system}, with exact marginals.")
+    lines += [
+        f"{name}: {policy_kind(name).summary}." for name in sorted(on_oracle) if policy_kind(name).is_oracle
+    ]
     if any(played.outcome.reward_variables for played in report.played):
         lines.append(f"right: the identified causes are those of the {system}.")
     lines.append(

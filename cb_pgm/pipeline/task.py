@@ -89,7 +89,7 @@ class Task:
         return float(mean if self.flip_from is None else self.flip_from - mean)
 
     def correct(self, played: Played) -> bool | None:
-        """Return whether the identified parents are the reward's in the system; None if none is identified."""
+        """Return whether the identified parents are those of the system; None if none are identified."""
         identified = played.outcome.reward_variables
         return set(identified) == set(self.system.reward_parents) if identified else None
 

@@ -17,6 +17,7 @@ from cb_pgm.session.state import OpenPull, SessionState
 from cb_pgm.session.status import Status, status_of
 from cb_pgm.session.storage.log import Log
 from cb_pgm.session.storage.store import FILE_NAME, Store
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Beginning
@@ -252,8 +253,8 @@ class Session:
             digest = given.table.sha256
             if digest in chosen.digests and not again:
                 raise SessionError(
-                    f"Expected new rows of {chosen} but found those of {given.table.source} recorded already: "
-                    f"add --again if they are other rows with the same content"
+                    f"Expected new rows of {chosen} but found the rows of {given.table.source} recorded "
+                    f"already: add --again if they are other rows with the same content"
                 )
             self._log.record(state, Told(chosen.number, checked, close, digest))
             still = state.open.get(chosen.number)
@@ -322,7 +323,7 @@ def _chosen(state: SessionState, number: int | None) -> OpenPull:
     """Return the open pull of that number, or the only open one."""
     if number in state.open:
         return state.open[number]
-    numbers = ", ".join(map(str, state.open))
+    numbers = listed(map(str, state.open))
     are = (
         f"{numbers} {'is' if len(state.open) == 1 else 'are'} open"
         if state.open
