@@ -170,7 +170,7 @@ def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -
             lines.append(f"  why: {pull.why}")
     if len(pulls) < options.pending:
         asked = status.told + sum(pull.left for pull in pulls) >= status.horizon
-        reason = "the horizon is reached" if asked else "the next pull depends on the rows of the open ones"
+        reason = "they reach the horizon" if asked else "the next pull depends on the rows of the open ones"
         lines.append(f"Only {len(pulls)} of {options.pending} pulls are open: {reason}")
     number = f" --pull {pulls[0].number}" if len(pulls) > 1 else ""
     return "\n".join([*lines, f"Then: cb-pgm session tell {options.folder} ROWS.csv{number}"])
