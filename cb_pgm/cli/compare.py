@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from pathlib import Path
 
+from cb_pgm.cli.console import note
 from cb_pgm.cli.options import add_result
+from cb_pgm.files import json_text, print_text
+from cb_pgm.wording import listed
 
 __all__ = ["add_arguments", "execute"]
 
@@ -21,13 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace) -> None:
     """Read both graphs and print their differences."""
-    from dataclasses import asdict
-
-    from cb_pgm.cli.console import note
-    from cb_pgm.files import json_text, print_text
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.inputs import read_dag, read_graph
     from cb_pgm.search.cost import search_costs
-    from cb_pgm.wording import listed
     from discovery import compare
 
     truth = read_graph(options.truth)

@@ -6,7 +6,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cb_pgm.cli.console import note, waiting
 from cb_pgm.cli.options import add_output, add_table, settings_of
+from cb_pgm.errors import CausalBanditError
+from cb_pgm.files import check_folder, json_text, print_text, write_text
 
 if TYPE_CHECKING:
     from cb_pgm.pipeline.inputs import UsedGraph
@@ -23,8 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace) -> None:
     """Estimate the graph, write it and print it."""
-    from cb_pgm.cli.console import note, waiting
-    from cb_pgm.files import check_folder, json_text, print_text, write_text
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.inputs import estimated_graph
     from discovery import read_csv
     from discovery.estimation.settings import EstimateSettings
@@ -48,7 +50,6 @@ def execute(options: Namespace) -> None:
 
 def _output_file(options: Namespace) -> Path | None:
     """Return the file that --out names, if it names one rather than a folder."""
-    from cb_pgm.errors import CausalBanditError
 
     path: Path | None = options.out
     if path is None or path.suffix != ".json" or path.is_dir():
@@ -61,7 +62,6 @@ def _output_file(options: Namespace) -> Path | None:
 
 
 def _write_folder(used: UsedGraph, folder: Path) -> None:
-    from cb_pgm.files import write_text
     from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
     from cb_pgm.plotting.regret import save
 

@@ -6,8 +6,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cb_pgm.cli.console import progress, waiting
 from cb_pgm.cli.options import add_result, count, policy_summaries, positive, probability, seed
 from cb_pgm.cli.usage import UsageError
+from cb_pgm.files import json_text, print_text
 from cb_pgm.policies.registry import POLICIES
 
 if TYPE_CHECKING:
@@ -70,8 +72,7 @@ def execute(options: Namespace) -> None:
     if (options.n is None) == (options.reward is None):
         raise UsageError("--reward goes with --data and --model, and only with them")
 
-    from cb_pgm.cli.console import progress, waiting
-    from cb_pgm.files import json_text, print_text
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.planning import DEFAULT_POLICIES, make_plan
 
     with waiting("Setting up the problem"):

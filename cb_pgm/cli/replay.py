@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from cb_pgm.cli.console import note, waiting
 from cb_pgm.cli.options import add_bandit, add_result, add_table, check_reward_scale, count, real, settings_of
+from cb_pgm.files import json_text, print_text
 
 __all__ = ["add_arguments", "execute"]
 
@@ -43,8 +45,7 @@ def execute(options: Namespace) -> None:
     """Replay the log and print the outcome."""
     check_reward_scale(options)
 
-    from cb_pgm.cli.console import note, waiting
-    from cb_pgm.files import json_text, print_text
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.session.replay import replay_log
     from cb_pgm.session.setup import Setup
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from cb_pgm.cli.console import waiting
 from cb_pgm.cli.options import add_result
+from cb_pgm.errors import ReportError
+from cb_pgm.files import json_text, print_text
 
 __all__ = ["add_arguments", "execute"]
 
@@ -24,9 +27,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace) -> None:
     """Write the report and print its path."""
-    from cb_pgm.cli.console import waiting
-    from cb_pgm.files import json_text, print_text
-    from cb_pgm.report import ReportError, write_report
+    # Late imports, here and below: --help loads no other room.
+    from cb_pgm.report import write_report
 
     if options.out is not None and options.out.exists() and not options.force:
         raise ReportError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from cb_pgm.cli.console import note, progress, waiting
 from cb_pgm.cli.options import (
     add_output,
     add_problem,
@@ -15,6 +16,7 @@ from cb_pgm.cli.options import (
     seed,
     settings_of,
 )
+from cb_pgm.files import check_folder, json_text, print_text
 from cb_pgm.policies.registry import POLICIES
 
 __all__ = ["add_arguments", "execute"]
@@ -56,8 +58,7 @@ def execute(options: Namespace) -> None:
     """Read the table, estimate its graph, play the policies and print the outcome."""
     check_reward_scale(options)
 
-    from cb_pgm.cli.console import note, progress, waiting
-    from cb_pgm.files import check_folder, json_text, print_text
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.pipeline import Pipeline, play
     from cb_pgm.pipeline.task import budget_lines
 

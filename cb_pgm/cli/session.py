@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cb_pgm.cli.console import note, waiting
 from cb_pgm.cli.options import (
     add_bandit,
     add_result,
@@ -15,6 +16,7 @@ from cb_pgm.cli.options import (
     settings_of,
 )
 from cb_pgm.cli.usage import UsageError
+from cb_pgm.files import json_text, print_text
 
 if TYPE_CHECKING:
     from cb_pgm.session.state import OpenPull
@@ -108,7 +110,7 @@ def _start(options: Namespace) -> None:
     if (options.data is None) == (options.states is None):
         raise UsageError("give either --data or --states")
     check_reward_scale(options)
-    from cb_pgm.cli.console import note, waiting
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.session.beginning import prepare
     from cb_pgm.session.session import Session
     from cb_pgm.session.setup import Setup
@@ -247,6 +249,5 @@ def _add_pull(parser: ArgumentParser) -> None:
 
 
 def _print(options: Namespace, content: dict[str, Any], text: str) -> None:
-    from cb_pgm.files import json_text, print_text
 
     print_text(json_text(content) if options.json else text)

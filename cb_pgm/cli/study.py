@@ -5,8 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from cb_pgm.cli.console import progress
 from cb_pgm.cli.options import add_result, add_toml_help, count
 from cb_pgm.cli.usage import UsageError
+from cb_pgm.errors import CausalBanditError
+from cb_pgm.files import json_text, print_text
 
 __all__ = ["add_arguments", "execute"]
 
@@ -45,9 +48,7 @@ def execute(options: Namespace) -> None:
     if options.dask is not None and options.jobs != 1:
         raise UsageError("--jobs and --dask both decide where cells are played: give one of them")
 
-    from cb_pgm.cli.console import progress
-    from cb_pgm.errors import CausalBanditError
-    from cb_pgm.files import json_text, print_text
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.study import Study, run_study
 
     study = Study.from_toml(options.file)

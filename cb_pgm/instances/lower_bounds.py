@@ -38,16 +38,17 @@ def lower_bound_effect_gap(
     Parameters
     ----------
     n, n_states
-        The number of variables, and K: variables have the states 0 to K, of which 1 to K can be set.
+        The number of variables, and K. Variables have the states 0 to K, of which 1 to K can be set.
     instance
         From 0 to nK: in instance (j−1)K + k the arm do(Xj = k) has mean Δ. None: one of 1 to nK, drawn from
         `seed`.
     horizon
-        T, for which Δ = ¼ sqrt(nK/T) makes any policy lose at least ⅛ sqrt(nKT) in some instance.
+        T in rounds. Δ is then ¼ sqrt(nK/T), for which any policy loses at least ⅛ sqrt(nKT) in T rounds in
+        some instance.
     reward_gap
         Δ itself, in place of `horizon`.
     seed
-        For an `instance` of None.
+        Used where `instance` is None.
 
     Raises
     ------
@@ -82,7 +83,7 @@ def lower_bound_reward_gap(
     Parameters
     ----------
     n, n_states
-        The number of variables, and K: variables have the states 0 to K+1, of which 2 to K+1 can be set.
+        The number of variables, and K. Variables have the states 0 to K+1, of which 2 to K+1 can be set.
     instance
         From 0 to nK: in instance (j−1)K + k the arm do(Xj = k+1) has mean Δ. None: one of 1 to nK, drawn from
         `seed`.
@@ -97,8 +98,8 @@ def lower_bound_reward_gap(
     Notes
     -----
     The reward's parent Xj is the end of the chain X(j−1) → ... → X1 → Xn → ... → Xj. A variable takes its
-    parent's state when that is 0 or 1. Where the parent is set to 2 or more the paper only says that the
-    variable is below 2; here it is 0, so that no arm but the best tells anything.
+    parent's state when that is 0 or 1. Where the parent is set to 2 or more the paper requires only that the
+    variable is below 2. Here it is 0, so that the rows of all arms but the best look the same.
     """
     j, k = _best_arm(n, n_states, instance, seed)
     order = [*range(j - 1, 0, -1), *range(n, j - 1, -1)]

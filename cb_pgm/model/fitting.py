@@ -1,8 +1,8 @@
-"""A model fitted to a table, to try policies on before the real thing: a *rehearsal*, never the truth.
+"""Fit a causal system to a table, to try policies on before the real thing: a *rehearsal*, never the truth.
 
-The variables' graph is one DAG of the estimated class, its tables are smoothed so that every row is positive,
-and the reward is a sink whose parents are chosen by score. What holds in the rehearsal holds in the world
-only as far as the model does.
+The variables' graph is one DAG of the estimated class. pgmpy fits its tables, smoothed so that every
+probability is positive. The reward is a sink whose parents are chosen by score. Results of a rehearsal hold
+in the world only as far as the model does.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ __all__ = [
     "rewards_of",
 ]
 
-_LARGEST_TABLE = 2_000_000  # entries; a table this size from a file that a person wrote is a mistake
-_PAIRED = 40  # the variables best on their own are also tried two by two
+_LARGEST_TABLE = 2_000_000  # entries; a larger one comes of a mistake in a hand-written graph
+_PAIRED = 40  # the number of variables, the best on their own, that are also tried two by two
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """A system fitted to a table, and what a person must know about it."""
+    """A system fitted to a table, and warnings about it for people, one line each."""
 
     system: CausalSystem
     warnings: tuple[str, ...]
@@ -62,11 +62,12 @@ def rehearse(
     Parameters
     ----------
     table
-        Observations with rewards; rewards of 0 and 1 only are taken as Bernoulli, others as Gaussian.
+        Observations with rewards. If all rewards are 0 or 1 the fitted reward is Bernoulli, otherwise it is
+        Gaussian.
     graph
         The essential graph over the table's variables.
     equivalent_sample_size
-        How many rows the smoothing of every table is worth.
+        The number of rows that the smoothing of each table is worth.
     settable
         As in `CausalSystem`.
 
@@ -125,10 +126,11 @@ def fit_model(
 def choose_reward_parents(table: DiscreteTable, *, at_least_one: bool = False) -> tuple[str, ...]:
     """Return the variables that explain the rewards best, in variable order.
 
-    Rewards of 0 and 1 are scored by BDeu with a prior on the number of parents, others by a Gaussian BIC. The
-    best set of at most two (pairs among the 40 best single ones, so a pair that tells something only together
-    is found) is then changed by one variable at a time while that betters the score. With `at_least_one` the
-    best single variable is returned.
+    The score is BDeu with a prior on the number of parents for rewards of 0 and 1, and a Gaussian BIC for
+    others. The search starts from the best set of at most two variables and then adds or removes one variable
+    at a time while that improves the score. Pairs are formed among the 40 best single variables, so that a
+    pair is found which explains the reward only together. With `at_least_one` the best single variable is
+    returned.
     """
     score = _score(table)
     columns = range(len(table.variables))
@@ -148,8 +150,8 @@ def choose_reward_parents(table: DiscreteTable, *, at_least_one: bool = False) -
 def fit_reward(table: DiscreteTable, parents: Sequence[str], equivalent_sample_size: float = 10.0) -> Reward:
     """Fit the mean reward at each joint state of `parents`, and the noise about it.
 
-    Means are drawn to the overall mean as by α/q rows, α the equivalent sample size, q the number of joint
-    states.
+    Each mean is shrunk towards the overall mean as if α/q further rows had shown that; α is the equivalent
+    sample size and q the number of joint states.
     """
     rewards = rewards_of(table)
     columns = tuple(sorted(table.variables.index(parent) for parent in parents))
@@ -207,7 +209,7 @@ def _bdeu(
 def _gaussian_bic(
     table: DiscreteTable, rewards: NDArray[np.float64], cards: Sequence[int]
 ) -> Callable[[tuple[int, ...]], float]:
-    """−N/2 · log(residual variance) − (means fitted)/2 · log N, less log n a parent: n could have been it."""
+    """Return the score −N/2 · log(residual variance) − (fitted means)/2 · log N − (parents) · log n."""
     centred = rewards - rewards.mean()
     n_rows, total = len(rewards), float(centred @ centred)
 

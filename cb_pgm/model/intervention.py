@@ -1,8 +1,8 @@
-"""What is done to a system and what is seen of it: the three values that pass between policies and the world.
+"""The values that pass between policies and the world.
 
-An `Intervention` fixes some variables to a state each; the empty one is do(), plain observation. A `Pull`
-asks for one intervention, a number of times. `Observations` are the rows that came of it: every variable's
-state and the reward.
+An `Intervention` sets some variables to a state each; the empty one is do(), plain observation. A `Pull` asks
+for one intervention, a number of times. `Observations` are the rows that result: every variable's state and
+the reward. An `ArmEstimate` is what rows say of an arm's mean reward.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Pull:
 
 @dataclass(slots=True, eq=False)
 class Observations:
-    """Rows seen under one intervention; not frozen, which would triple the cost of a simulated round.
+    """Rows seen under one intervention. (A frozen class would triple the cost of a simulated round.)
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ from cb_pgm.model.names import (
     split_off_reward_node,
 )
 from cb_pgm.model.observed_graph import ObservedGraph, observed_graph
-from cb_pgm.wording import did_you_mean
+from cb_pgm.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
@@ -242,7 +242,7 @@ class CausalSystem:
         for cause, below in self.hidden_common_causes.items():
             raise CausalSystemError(
                 f"Expected hidden variables with at most one observed child each but found {cause!r}, which "
-                f"causes {', '.join(below)}: no graph over observed variables is true, play without one"
+                f"causes {listed(below)}: no graph over observed variables is true, play without one"
             )
         return EssentialGraph.from_dag(self.dag)
 
@@ -303,7 +303,7 @@ class CausalSystem:
         return intervened(network, do) if do else network
 
     def __repr__(self) -> str:
-        parents = ", ".join(self.reward_parents) or "none"
+        parents = listed(self.reward_parents)
         unseen = f" and {len(self._hidden)} hidden" if self._hidden else ""
         return f"CausalSystem({len(self._states)} variables{unseen}, reward from {parents})"
 

@@ -12,6 +12,7 @@ from cb_pgm.evidence.sequential import SequentialEvidence
 from cb_pgm.model.intervention import States
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from discovery.estimation.marginals import Marginals
@@ -77,10 +78,10 @@ class GraphPolicy(Policy):
             if odd:
                 raise PolicyError(
                     f"Expected the graph, the states and the marginals to hold the same variables but "
-                    f"{', '.join(map(repr, odd[:5]))} isn't in all of them"
+                    f"{listed(map(repr, odd), most=5)} isn't in all of them"
                 )
         if evidence not in EVIDENCE:
-            raise PolicyError(f"Expected evidence to be one of {', '.join(EVIDENCE)} but found {evidence!r}")
+            raise PolicyError(f"Expected evidence to be {listed(EVIDENCE, last='or')} but found {evidence!r}")
         if max_parents < 1:
             raise PolicyError(f"Expected max_parents of at least 1 but found {max_parents}")
         self.graph = graph

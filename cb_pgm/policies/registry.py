@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.wording import did_you_mean
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:  # `--help` lists policies, and is quick because nothing else is loaded for that
     from cb_pgm.policies.base import Policy
@@ -66,7 +66,8 @@ def make_policy(name: str, context: PolicyContext) -> Policy:
 def policy_kind(name: str) -> PolicyKind:
     """Return what is known of the policy of that name, or raise PolicyError that lists the names."""
     if name not in POLICIES:
-        raise PolicyError(f"Expected a policy's name but found {name!r}: {did_you_mean(name, POLICIES)}")
+        names = listed(POLICIES, most=len(POLICIES), last="or")
+        raise PolicyError(f"Expected the policy {names} but found {name!r}")
     return POLICIES[name]
 
 

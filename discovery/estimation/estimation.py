@@ -11,7 +11,6 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import combinations
 from math import inf
 from time import perf_counter
@@ -30,6 +29,7 @@ from discovery.estimation.pc_search import PCSettings, run_pc
 from discovery.estimation.settings import METHODS
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.repairs.repairs import Change, repair
+from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:
     from discovery.table.discrete_table import DiscreteTable
@@ -158,10 +158,10 @@ def _check_settings(
     method: str, alpha: float, uc_rule: int, uc_priority: int, max_conditions: int | None
 ) -> None:
     if method not in METHODS:
-        nearest = get_close_matches(method, METHODS, n=1)
-        suggestion = f": did you mean {nearest[0]!r}?" if nearest else ""
+        suggestion = did_you_mean(method, METHODS) or "choose one of these"
         raise EstimationError(
-            f"Expected the method {', '.join(METHODS[:-1])} or {METHODS[-1]} but found {method!r}{suggestion}"
+            f"Expected the method {', '.join(METHODS[:-1])} or {METHODS[-1]} but found "
+            f"{method!r}: {suggestion}"
         )
     if not 0 < alpha < 1:
         raise EstimationError(f"Expected an alpha between 0 and 1 but found {alpha}")

@@ -35,7 +35,6 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,6 +42,7 @@ from typing import Any
 import networkx as nx
 
 from discovery.errors import KnowledgeError
+from discovery.wording import did_you_mean, listed
 
 __all__ = ["Knowledge", "read_knowledge"]
 
@@ -131,9 +131,9 @@ class Knowledge:
         ]
         for name in named:
             if name not in known:
-                suggestion = _suggestion(name, known)
+                advice = did_you_mean(name, known) or f"the variables are {listed(known)}"
                 raise KnowledgeError(
-                    f"Expected knowledge of the table's variables but found {name!r}{suggestion}"
+                    f"Expected knowledge of the table's variables but found {name!r}: {advice}"
                 )
 
     @cached_property
@@ -198,7 +198,8 @@ def _checked_shapes(content: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in content.items():
         if key not in keys:
             raise KnowledgeError(
-                f"Expected the keys {', '.join(keys)} but found {key!r}{_suggestion(key, keys)}"
+                f"Expected the keys {', '.join(keys)} but found {key!r}: "
+                f"{did_you_mean(key, keys) or 'remove it'}"
             )
         lists = value if key not in ("roots", "sinks") else [value]
         if not (isinstance(value, list) and all(_is_list_of_text(one) for one in lists)):
@@ -218,8 +219,3 @@ def _arrows(key: str, arrows: Iterable[Sequence[str]]) -> tuple[Arrow, ...]:
             raise KnowledgeError(f"Expected {key!r} arrows between two variables but found {arrow!r}")
         checked[arrow[0], arrow[1]] = None
     return tuple(checked)
-
-
-def _suggestion(name: str, known: Sequence[str]) -> str:
-    nearest = get_close_matches(name, known, n=1, cutoff=0.5)
-    return f": did you mean {nearest[0]!r}?" if nearest else ""

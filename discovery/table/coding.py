@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.table.binning import bin_numbers, merge_rare_states
-from discovery.table.columns import Column, TextColumn, as_number, listed, quoted
+from discovery.table.columns import Column, TextColumn, as_number
 from discovery.table.settings import TableSettings
+from discovery.wording import listed, quoted
 
 __all__ = ["CodedVariable", "appearances", "code_variable"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
-from discovery.wording import listed, quoted
+from discovery.wording import quoted
 
 __all__ = [
     "MAX_STATES",
@@ -25,8 +25,6 @@ __all__ = [
     "RawTable",
     "TextColumn",
     "as_number",
-    "listed",
-    "quoted",
 ]
 
 #: The largest number of states that int16 codes can distinguish.

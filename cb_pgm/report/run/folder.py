@@ -6,6 +6,7 @@ report.json     what a report shows beside the outcome (`run_material`)
 summary.txt     the outcome as text
 regret.csv      the regret curves: columns policy, graph, run, round, regret
 regret, graph   pictures as .png and .svg
+model.bif       the network that the policies played against
 """
 
 from __future__ import annotations

@@ -84,5 +84,5 @@ def _table(read: SessionFolder) -> Table | None:
         for arm in arms[:MOST_ARMS]
     ]
     more = f", the best {len(rows)} of {len(arms)}" if len(arms) > len(rows) else ""
-    caption = f"The arms{more}. {INTERVALS}"
+    caption = f"Every arm pulled{more}. {INTERVALS}"
     return Table(caption, ["arm", read.settings.unit, "mean reward", "interval"], rows, numeric=(1, 2, 3))

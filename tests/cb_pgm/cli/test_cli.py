@@ -308,16 +308,3 @@ def test_a_full_disk_is_told_in_one_line(tmp_path):
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr
-
-
-@pytest.mark.slow
-def test_the_example_in_the_readme_is_true(capsys):
-    lines = Path("README.md").read_text(encoding="utf-8").splitlines()
-    start = next(
-        number for number, line in enumerate(lines) if line.startswith("    $ cb-pgm run data/alarm.csv")
-    )
-    end = next(number for number in range(start, len(lines)) if lines[number].startswith("(`cb-pgm`"))
-    command = f"{lines[start].removesuffix(chr(92))} {lines[start + 1]}".split()[2:]
-    assert main(command) == 0
-    printed = capsys.readouterr().out.rstrip().splitlines()
-    assert [line.removeprefix("    ") for line in lines[start + 2 : end - 1]] == printed

@@ -264,7 +264,7 @@ def test_a_budget_that_doesnt_fit_is_said_before_the_first_pull():
 
 
 def test_a_policy_that_is_none_is_refused_with_the_names():
-    with pytest.raises(CausalBanditError, match=r"'magic'.* cn-ucb, .*ucb"):
+    with pytest.raises(CausalBanditError, match=r"cn-ucb, .*oracle.*'magic'"):
         changed(policies=("magic",)).prepare()
 
 

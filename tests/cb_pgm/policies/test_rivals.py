@@ -222,7 +222,7 @@ class TestRAPS:
         system = instances.tree(3, 2, seed=0)
         policy = RAPS(system.states, reward_gap=0.1, effect_gap=0.0)
         assert len(policy.ask().intervention) == 1
-        assert policy.fallback == "the effect gap is 0, so no number of pulls is enough"
+        assert "effect gap is 0" in policy.fallback
 
     def test_refuses_to_stop_at_one_where_one_may_not_be_enough(self) -> None:
         with pytest.raises(PolicyError, match="stop_at_one"):

@@ -158,7 +158,7 @@ def test_a_run_says_what_its_files_say(report_folders, elements):
     text = "".join(elements["run"].text)
     regrets = [entry["regret"] for entry in result["policies"] if entry["policy"] == "ucb"]
     assert f"{np.mean(regrets):,.0f} ({np.std(regrets, ddof=1):,.0f})" in text
-    assert "Set either = yes" in text
+    assert "either = yes" in text
     assert settings["data"]["sha256"] in text
     assert settings["versions"]["pgmpy"] in text
     assert "known truth" in text
@@ -166,21 +166,23 @@ def test_a_run_says_what_its_files_say(report_folders, elements):
 
 
 def test_a_rehearsal_is_called_one(elements):
-    assert "Rehearsal on a model fitted to a table" in "".join(elements["rehearsal"].text)
-    assert "In the rehearsal, set" in "".join(elements["rehearsal"].text)
+    text = "".join(elements["rehearsal"].text)
+    above = text[: text.rindex("How to run it again")]
+    assert above.count("ehearsal") >= 2  # in the title and in the recommendation
+    assert "known truth" not in above
 
 
 def test_a_study_says_what_failed_and_what_is_unfinished(report_folders, elements, tmp_path):
     text = "".join(elements["study"].text)
-    assert "Not counted, since they failed: 36 cells." in text
+    assert re.search(r"failed: 36 cells", text)
     assert "No module named 'nowhere'" in text
-    assert "Estimated against true graph" in text
+    assert "chow-liu" in text
     folder = tmp_path / "study"
     shutil.copytree(report_folders["study"], folder)
     half = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "ucb"}], "runs": 3}
     with pytest.raises(KeyboardInterrupt):
         run_study(Study.from_dict(half), folder, force=True, progress=_interrupt)
-    assert "Not finished: 1 of 3 cells have been played." in write_report(folder).read_text("utf-8")
+    assert re.search(r"\b1 of 3 cells", write_report(folder).read_text("utf-8"))
 
 
 def _interrupt(_: int) -> None:
@@ -190,15 +192,15 @@ def _interrupt(_: int) -> None:
 def test_a_study_of_failures_only_is_reported_too(tmp_path):
     nowhere = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "nowhere:No"}]}
     assert run_study(Study.from_dict(nowhere), tmp_path)["failed"] == 1
-    assert "Every cell failed." in write_report(tmp_path).read_text("utf-8")
+    assert "very cell failed" in write_report(tmp_path).read_text("utf-8")
 
 
 def test_a_session_says_where_it_stands(elements):
     text = "".join(elements["session"].text)
-    assert "Set either = yes" in text
-    assert "of 1,000 patients are recorded" in text
-    assert "The search, step by step" in text
-    assert "No arm has been pulled yet: 0 of 9 rows are recorded." in "".join(elements["open"].text)
+    assert "either = yes" in text
+    assert re.search(r"1\d\d of 1,000 patients", text)
+    assert "step by step" in text
+    assert "0 of 9 rows" in "".join(elements["open"].text)
 
 
 @pytest.mark.parametrize(("horizon", "ending"), [(100, "asked nothing"), (300, "still going on")])
@@ -441,7 +443,7 @@ def test_letters_can_be_read_in_both_schemes(scheme):
 
 
 def test_a_folder_without_results_is_refused(tmp_path, capsys):
-    with pytest.raises(ReportError, match="Expected the results of a run, a study or a session"):
+    with pytest.raises(ReportError, match="run, a study or a session"):
         write_report(tmp_path)
     assert main(["report", str(tmp_path / "nowhere")]) == 1
     assert capsys.readouterr().err.count("\n") == 1

@@ -75,7 +75,7 @@ def test_nothing_is_named_when_nothing_moves_the_reward() -> None:
     for dag in ordered_dags(3):
         result = solve(multiple(EssentialGraph.from_dag(dag)), exact_answers(dag, []))
         assert result.reward_variables == result.candidates == ()
-        assert result.note == "no variable moved the reward"
+        assert "no variable" in result.note
 
 
 def test_random_answers_end_the_search() -> None:

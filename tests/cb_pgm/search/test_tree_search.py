@@ -86,7 +86,7 @@ def test_nothing_is_named_when_nothing_moves_the_reward() -> None:
     for dag in random_trees(seed=2, n_trees=30, sizes=(1, 30)):
         result = solve(tree(EssentialGraph.from_dag(dag)), exact_answers(dag, []))
         assert result.reward_variables == result.candidates == ()
-        assert result.note == "no variable moved the reward"
+        assert "no variable" in result.note
 
 
 def test_answers_that_contradict_each_other_end_the_search() -> None:

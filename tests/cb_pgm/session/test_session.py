@@ -261,7 +261,7 @@ class TestStop:
                 answers = ["yes" if rng.random() < chance else "no" for _ in range(pulls[0].left)]
                 session.tell([{**pulls[0].intervention, "recovered": answer} for answer in answers])
             status = session.status()
-        assert status.over == "do(drug = high) is certain to be the best arm"
+        assert "drug = high" in status.over
         assert status.certain
         assert status.told < 1000
         assert status.best_arm.intervention == {"drug": "high"}
@@ -505,16 +505,16 @@ def test_the_verbs_of_the_shell(tmp_path: Path, shell: Callable[..., tuple[int, 
     assert (code, err) == (0, "")
     assert f"cb-pgm session ask {trial}" in out
     code, out, _ = shell("ask", trial, "--batch", 8)
-    assert out.startswith("→ set drug = low for the next 8 patients\n  why: ")
+    assert re.match(r"→ .*drug = low .*8 patients\n.*why: ", out)
     assert shell("ask", trial)[1] == out
     with Session.open(trial) as session:
         (pull,) = session.ask()
     code, out, _ = shell("tell", trial, as_csv(tmp_path / "rows.csv", rows_of(pull, 3)))
-    assert re.search(r"3 patients of pull 1; 5 .*\n3 of 40 patients", out)
-    assert "→ set drug = low for the next 5 patients more (of 8)" in shell("ask", trial)[1]
-    assert re.search(r"pull 1 .*5 rows", shell("withdraw", trial, "--reason", "ill")[1])
+    assert re.search(r"3 patients of pull 1.* 5 ", out)
+    assert re.search(r"→ .*drug = low .*5 patients.*\bof 8\b", shell("ask", trial)[1])
+    assert re.search(r"pull 1\b.*\b5 rows", shell("withdraw", trial, "--reason", "ill")[1])
     code, out, _ = shell("status", trial)
-    assert "screening, to raise recovered=yes: 3 of 40 patients" in out
+    assert re.search(r"screening.*recovered=yes.*\b3 of 40 patients", out)
     code, out, _ = shell("export", trial, "--out", tmp_path / "out.csv")
     assert "Wrote 3 rows" in out
 

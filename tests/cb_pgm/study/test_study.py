@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from cb_pgm import UCB, instances
+from cb_pgm.cli.program import main
 from cb_pgm.errors import StudyError
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.study import Study, cells, config, run_study
@@ -305,16 +306,15 @@ def test_the_example_of_the_documentation_is_a_study() -> None:
     assert [len(study.systems), len(study.graphs), len(study.policies)] == [3, 5, 2]
 
 
-def test_toml_from_the_command_line(tmp_path: Path) -> None:
-    file = _toml(tmp_path / "study.toml", SMALL | {"runs": 1, "horizons": [100]})
-    command = [sys.executable, "-m", "cb_pgm", "study", str(file), "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("9 of 9 cells done")
-    again = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert again.returncode == 1
-    assert again.stderr.count("\n") == 1
+def test_toml_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tree = [{"instance": "tree", "n": 4}]
+    smaller = {"runs": 1, "horizons": [100], "system": tree, "graph": [{"source": "oracle"}]}
+    file = _toml(tmp_path / "study.toml", SMALL | smaller)
+    options = ["--out", str(tmp_path / "out")]
+    assert main(["study", str(file), *options]) == 0
+    assert "2 of 2 cells" in capsys.readouterr().out
+    assert main(["study", str(file), *options]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
     (tmp_path / "bad.toml").write_text("runs = = 2")
-    bad = subprocess.run(
-        [*command[:4], str(tmp_path / "bad.toml"), *command[5:]], capture_output=True, text=True
-    )
-    assert (bad.returncode, bad.stderr.count("\n")) == (1, 1)
+    assert main(["study", str(tmp_path / "bad.toml"), *options]) == 1
+    assert "bad.toml" in capsys.readouterr().err

@@ -247,9 +247,9 @@ def test_a_smaller_alpha_and_a_smaller_prior_join_less(asia):
 def test_fewer_rows_than_variables_is_warned_of():
     rng = np.random.default_rng(0)
     found = estimate(table_of(rows_from(random_dag(range(24), 0.1, rng), 2, 20, rng), 2))
-    assert found.warnings == (
-        "fewer rows (20) than variables (24): the estimated graph will have many errors",
-    )
+    (warning,) = found.warnings
+    assert "20" in warning
+    assert "24" in warning
 
 
 def test_what_a_search_has_to_say_is_a_python_warning_and_on_record(asia, monkeypatch):

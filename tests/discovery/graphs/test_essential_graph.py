@@ -3,6 +3,7 @@
 import dataclasses
 import pickle
 import random
+import re
 import time
 from itertools import combinations, product
 
@@ -194,16 +195,16 @@ def test_background_the_class_has_already_is_dropped():
 @pytest.mark.parametrize(
     ("background", "named"),
     [
-        (["BA", "AB"], "B → A where the graph and the other background leave only A → B"),
-        (["CD", "AB"], "C → D where the graph has D → C"),
-        (["AD"], "A → D, not adjacent"),
+        (["BA", "AB"], "B → A .* A → B"),
+        (["CD", "AB"], "C → D .* D → C"),
+        (["AD"], "A → D.* adjacent"),
         (["AX"], "'X'"),
     ],
 )
 def test_contradicting_background_is_refused_by_name(background, named):
     with pytest.raises(GraphError) as refusal:
         EssentialGraph("ABCDE", ["DC", "EC"], ["AB"], background)
-    assert named in str(refusal.value)
+    assert re.search(named, str(refusal.value))
 
 
 # -- a value -------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Whatever goes in, an essential graph comes out, few changes away, and the changes say how."""
 
 import random
+import re
 import time
 from itertools import combinations, product
 
@@ -220,25 +221,25 @@ def test_evidence_never_outweighs_the_number_of_changes():
 
 
 @pytest.mark.parametrize(
-    ("directed", "undirected", "bidirected", "told"),
+    ("directed", "undirected", "bidirected", "facts"),
     [
-        (["AB"], ["BC"], [], "undirected A — B, before A → B: A → B — C with A and C not adjacent"),
-        (["AB", "DB"], ["BC"], [], "directed B → C, before B — C: A → B — C with A and C not adjacent"),
-        (["AB"], [], [], "undirected A — B, before A → B: no edge around it determines its direction"),
-        (["AB", "BC", "CA"], [], [], "it lies on the cycle"),
+        (["AB"], ["BC"], [], "undirected A — B.* A → B.* A → B — C .*A and C"),
+        (["AB", "DB"], ["BC"], [], "directed B → C.* B — C.* A → B — C .*A and C"),
+        (["AB"], [], [], "undirected A — B.* A → B.* direction"),
+        (["AB", "BC", "CA"], [], [], " cycle [ABC] → [ABC] → [ABC] → [ABC]"),
         (
             ["AB", "CB"],
             ["BA"],
             [],
-            "directed A → B, before A ↔ B: the marks at its ends contradict each other",
+            "directed A → B.* A ↔ B.* contradict",
         ),
-        ([], ["AB", "BC", "CD", "DA"], [], "without a chord"),
-        ([], [], ["AB"], "undirected A — B, before A ↔ B: the marks at its ends contradict each other"),
+        ([], ["AB", "BC", "CD", "DA"], [], "chord"),
+        ([], [], ["AB"], "undirected A — B.* A ↔ B.* contradict"),
     ],
 )
-def test_changes_say_what_and_why_in_one_line(directed, undirected, bidirected, told):
+def test_changes_say_what_and_why_in_one_line(directed, undirected, bidirected, facts):
     changes = repair("ABCD", directed, undirected, bidirected)[1]
-    assert told in str(changes[0])
+    assert re.search(facts, str(changes[0]))
     assert not any("\n" in str(change) for change in changes)
 
 

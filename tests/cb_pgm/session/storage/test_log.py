@@ -393,8 +393,11 @@ def test_versions_and_other_files(tmp_path: Path, started: Callable[[str, Path],
         (other / store.FILE_NAME).write_bytes(content)
         with pytest.raises(SessionError):
             Session.open(other)
-    sqlite3.connect(tmp_path / "0" / store.FILE_NAME).execute("CREATE TABLE mine (x)").connection.close()
-    with pytest.raises(SessionError, match=r"another kind of data|nothing"):
+    changed(tmp_path / "0", "CREATE TABLE mine (x)")
+    with pytest.raises(SessionError, match="found nothing"):
+        Session.open(tmp_path / "0")
+    changed(tmp_path / "0", "PRAGMA application_id = 5")
+    with pytest.raises(SessionError, match="another kind of data"):
         Session.open(tmp_path / "0")
 
 
