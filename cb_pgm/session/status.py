@@ -1,4 +1,4 @@
-"""What is known so far in a session, for people and for programs."""
+"""`Status`: what is known so far in a session, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ __all__ = ["Status", "counted", "pull_text", "setting_text", "status_of"]
 
 @dataclass(frozen=True)
 class Status:
-    """Where a session stands.
+    """The status of a session.
 
     Attributes
     ----------
     policy, horizon, unit, reward, minimize, failure_prob
-        As the session was started.
+        Settings of the session (`SessionSettings`).
     told, earlier
-        Rows told, and rows that were there before.
+        The number of rows told, and of rows from before the session.
     open
-        The pulls asked for and not finished, oldest first.
+        The open pulls, oldest first.
     excluded
-        Arms that turned out not to be settable.
+        The arms that can't be carried out.
     ruled_out, left
-        The variables that can't be the reward's parents, and the sets that still can; None where the policy
-        doesn't look for parents.
+        The variables that can't be parents of the reward, and the sets of variables that can still be its
+        parents; None if the policy doesn't look for parents.
     reward_variables
-        The parents as named by the policy; empty while none is.
+        The identified parents of the reward; empty while there are none.
     fallback
-        Why the policy gave up its own way; None where it didn't.
+        Why the policy gave up its own method; None if it didn't.
     best_arm
-        The arm of highest lower bound, in the person's terms; None before the first row of an arm. Its
-        interval holds at all times at once, for all arms, with probability 1 − δ (1 − δ/2 with stop
-        "best-arm").
+        The arm with the highest lower confidence bound (with `minimize` the lowest upper one), on the scale
+        of the data; None before the first row of an arm. The intervals of all arms hold at all times at once
+        with probability 1 − δ (1 − δ/2 if the session stops at the best arm).
     certain
-        Whether its interval lies beyond those of all other arms.
+        Whether the interval of the best arm lies beyond those of all other arms.
     over
         Why the session is over; None while it goes on.
     """
@@ -63,7 +63,7 @@ class Status:
     over: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, ready for JSON."""
+        """Return the status for JSON."""
         content = {name: getattr(self, name) for name in self.__dataclass_fields__}
         best = self.best_arm
         return content | {
@@ -84,42 +84,46 @@ class Status:
         }
 
     def to_text(self) -> str:
-        """Return it for people, a line for each thing known."""
+        """Return the status as lines of text."""
         lines = [
             f"{self.policy}, to {'lower' if self.minimize else 'raise'} {self.reward}: "
-            f"{self.told:,} of {counted(self.horizon, self.unit)} told"
-            + (f", {self.earlier:,} known before" if self.earlier else ""),
+            f"{self.told:,} of {counted(self.horizon, self.unit)} recorded"
+            + (f", and {self.earlier:,} from before the session" if self.earlier else ""),
         ]
         lines += [
-            f"Open       {pull}: {setting_text(pull.intervention)}, {pull.left:,} of {pull.size:,} to come"
+            f"Open        {pull}: set {setting_text(pull.intervention)}, {pull.left:,} of {pull.size:,} "
+            f"{self.unit} to come"
             for pull in self.open
         ]
         if self.excluded:
-            lines.append(f"Excluded   {'; '.join(map(setting_text, self.excluded))}")
+            lines.append(f"Excluded    {'; '.join(map(setting_text, self.excluded))}")
         if self.ruled_out is not None and self.left is not None:
-            lines.append(f"Ruled out  {listed(self.ruled_out, most=12, none='no variable yet')}")
-            lines.append(f"Left       {listed([' and '.join(names) for names in self.left], most=12)}")
+            lines.append(f"Ruled out   {listed(self.ruled_out, most=12, none='no variable yet')}")
+            possible = [" and ".join(names) for names in self.left]
+            lines.append(f"Possible    {listed(possible, most=12, last='or')}")
         if self.reward_variables:
-            lines.append(f"Named      {listed(self.reward_variables)}: what the reward depends on")
+            causes = "cause" if len(self.reward_variables) == 1 else "causes"
+            lines.append(f"Identified  {listed(self.reward_variables)} as the {causes} of the reward")
         if self.fallback:
-            lines.append(f"Note       {self.fallback}")
-        lines.append(f"Best arm   {self._best_arm_text()}")
+            lines.append(f"Note        {self.fallback}")
+        lines.append(f"Best arm    {self._best_arm_text()}")
         if self.over:
-            lines.append(f"Over       {self.over}")
+            lines.append(f"Over        {self.over}")
         return "\n".join(lines)
 
     def _best_arm_text(self) -> str:
         best = self.best_arm
         if best is None:
-            return "none has been pulled yet"
+            return "no arm has been pulled yet"
         return (
-            f"{setting_text(best.intervention)}: mean {best.mean:.4g}, between {best.low:.4g} and "
-            f"{best.high:.4g}, {best.rows:,} rows{'; certain to be the best' if self.certain else ''}"
+            f"{setting_text(best.intervention)}: mean {best.mean:.4g} (between {best.low:.4g} and "
+            f"{best.high:.4g}) from {counted(best.rows, self.unit)}; "
+            f"{'certain to be the best' if self.certain else 'not yet certain'}"
         )
 
 
 def status_of(state: SessionState) -> Status:
-    """Return where `state` stands."""
+    """Return the status of a session in the given state."""
     settings, policy = state.settings, state.policy
     left = policy.candidates
     possible = None if left is None else {name for names in left for name in names}
@@ -159,7 +163,7 @@ def counted(size: int, unit: str) -> str:
 
 
 def setting_text(intervention: Intervention) -> str:
-    """Return what to set, as "drug = high".
+    """Return an intervention as "drug = high".
 
     Examples
     --------
@@ -170,14 +174,14 @@ def setting_text(intervention: Intervention) -> str:
 
 
 def pull_text(pull: OpenPull, unit: str) -> str:
-    """Return what is to be done for a pull, in a sentence."""
+    """Return the instruction for the rows of a pull that are still to come."""
     more = "" if pull.left == pull.size else f" more (of {pull.size:,})"
     setting = setting_text(pull.intervention) if pull.intervention else "nothing, only observe,"
     return f"→ set {setting} for the next {counted(pull.left, unit)}{more}"
 
 
 def pull_dict(pull: OpenPull) -> dict[str, Any]:
-    """Return a pull, ready for JSON."""
+    """Return a pull for JSON."""
     return {
         "pull": pull.number,
         "set": dict(pull.intervention),
@@ -188,7 +192,7 @@ def pull_dict(pull: OpenPull) -> dict[str, Any]:
 
 
 def _as_asked(settings: SessionSettings, best: ArmEstimate | None) -> ArmEstimate | None:
-    """Return the estimate in the person's terms, its interval within what rewards can be."""
+    """Return the estimate on the scale of the data, with its interval cut to the possible rewards."""
     if best is None:
         return None
     low, high = sorted((settings.from_policy(best.low), settings.from_policy(best.high)))
