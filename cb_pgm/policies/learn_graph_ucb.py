@@ -1,8 +1,8 @@
 """First learn the whole graph by interventions, then use it: what CN-UCB saves, measured by doing it.
 
 Every line of the essential graph is directed by single-variable interventions (`cb_pgm.search.orientation`).
-Then the reward's parent is searched in the graph now known, which takes reward questions only, then UCB is
-played on its arms.
+Then the reward's parent is searched in the graph now known, which takes reward questions only, then anytime
+MOSS is played on its arms.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from cb_pgm import search
 from cb_pgm.evidence.base import Evidence, Requirements
 from cb_pgm.model.intervention import Pull
+from cb_pgm.policies.arms import ArmTotals
 from cb_pgm.policies.base import States
 from cb_pgm.policies.exploration import ExploreThenUCB
 from cb_pgm.policies.graph_settings import EVIDENCE, check_graph_settings
@@ -32,7 +33,7 @@ T = TypeVar("T")
 
 
 class LearnGraphThenUCB(ExploreThenUCB):
-    """Direct every line of the essential graph, find the reward's parents in it, play UCB on their arms.
+    """Direct every line of the essential graph, find the reward's parents in it, play MOSS on their arms.
 
     Parameters
     ----------
@@ -87,6 +88,9 @@ class LearnGraphThenUCB(ExploreThenUCB):
         self.evidence = evidence
         self.max_parents = max_parents
         self.priority = priority
+
+    def _highest(self, arms: ArmTotals) -> int:
+        return arms.highest_moss(self.noise_scale)
 
     def _begin(self, rng: np.random.Generator) -> None:
         super()._begin(rng)

@@ -1,4 +1,4 @@
-"""UCB that is told the reward's parents: the floor for every policy that has to find them."""
+"""Anytime MOSS that is told the reward's parents: the floor for every policy that has to find them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.policies.base import States
+from cb_pgm.policies.moss import MOSS
 from cb_pgm.policies.parents import checked_parents, parent_arms
-from cb_pgm.policies.ucb import UCB
 
 __all__ = ["OracleUCB"]
 
 
-class OracleUCB(UCB):
-    """Play UCB on the joint states of the reward's parents from the first round on.
+class OracleUCB(MOSS):
+    """Play anytime MOSS on the joint states of the reward's parents from the first round on.
 
     Parameters
     ----------

@@ -155,6 +155,12 @@ def _ucb(context: PolicyContext) -> Policy:
     return UCB(context.states, noise_scale=context.noise_scale, settable=context.settable)
 
 
+def _moss(context: PolicyContext) -> Policy:
+    from cb_pgm.policies.moss import MOSS
+
+    return MOSS(context.states, noise_scale=context.noise_scale, settable=context.settable)
+
+
 def _thompson(context: PolicyContext) -> Policy:
     from cb_pgm.policies.thompson import ThompsonSampling
 
@@ -263,26 +269,27 @@ def _truth(name: str, context: PolicyContext) -> CausalSystem:
 #: name → kind, in the order in which lists show them.
 POLICIES: Mapping[str, PolicyKind] = {
     "cn-ucb": PolicyKind(
-        _cn_ucb("sequential"), True, "central nodes find the reward's cause, then UCB on it"
+        _cn_ucb("sequential"), True, "central nodes find the reward's cause, then MOSS on it"
     ),
     "cn-ucb-fixed": PolicyKind(
         _cn_ucb("fixed"), True, "the same with the paper's fixed number of pulls an arm"
     ),
     "screening": PolicyKind(
-        _screening, False, "rule out variables by every row seen, no graph needed, then UCB"
+        _screening, False, "rule out variables by every row seen, no graph needed, then MOSS"
     ),
     "ucb": PolicyKind(_ucb, False, "UCB over all arms", names=False),
+    "moss": PolicyKind(_moss, False, "anytime MOSS over all arms", names=False),
     "thompson": PolicyKind(_thompson, False, "Thompson sampling over all arms", names=False),
     "kl-ucb": PolicyKind(_kl_ucb, False, "KL-UCB over all arms", names=False),
     "raps": PolicyKind(_raps, False, "find the reward's parents by variables drawn at random, then UCB"),
-    "learn-graph": PolicyKind(_learn_graph, True, "learn the whole graph first, then search it, then UCB"),
+    "learn-graph": PolicyKind(_learn_graph, True, "learn the whole graph first, then search it, then MOSS"),
     "causal-ucb": PolicyKind(
         _causal_ucb, False, "told graph and tables: C-UCB, a floor for the others", told=True, names=False
     ),
     "oracle": PolicyKind(
         _oracle,
         False,
-        "told the reward's parents: UCB on them, a floor for the others",
+        "told the reward's parents: MOSS on them, a floor for the others",
         told=True,
         names=False,
     ),

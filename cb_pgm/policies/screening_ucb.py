@@ -160,9 +160,9 @@ class ScreeningUCB(Policy):
 
     def _playing(self) -> Pull:
         if self._parent_arms is not None:
-            pull = self._parent_pulls[self._parent_arms.highest_bound(self.noise_scale)]
+            pull = self._parent_pulls[self._parent_arms.highest_moss(self.noise_scale)]
         else:
-            pull = self._pulls[self._arms.highest_bound(self.noise_scale, self._open_arms)]
+            pull = self._pulls[self._arms.highest_moss(self.noise_scale, self._open_arms)]
         self._telling.discard(pull.intervention)
         return pull
 
