@@ -143,6 +143,13 @@ class ScreeningUCB(Policy):
         ((variable, state),) = arm.items()
         return self._variables.index(variable), self.states[variable].index(state)
 
+    def _set_in(self, intervention: Intervention) -> tuple[int, ...]:
+        """Return the positions of the variables that it sets, in ascending order."""
+        known = self._codes_of.get(intervention)
+        if known is not None:
+            return (known[0],)
+        return tuple(sorted(self._variables.index(name) for name in intervention))
+
     def _names(self, positions: Iterable[int]) -> tuple[str, ...]:
         return tuple(self._variables[position] for position in positions)
 
@@ -241,16 +248,15 @@ class ScreeningUCB(Policy):
             return
         if self._left != 1 or self.max_parents > 1:  # else nothing is left to be told apart
             self._recent.add(codes, self._codes_of.get(intervention))
-        self.screening.observe(codes, rewards)
+        self.screening.observe(codes, rewards, self._set_in(intervention))
         if self.screening.left != self._left:
             self._take_stock()
 
     def _take_stock(self) -> None:
         """Name the set that is left, go on with larger sets when none is, or give up at the largest."""
         while self.screening.left == 0 and self.screening.set_size < self.max_parents:
-            codes, rewards = self.screening.log()
-            self.screening = self._new_screening(self.screening.set_size + 1)
-            self.screening.observe(codes, rewards)
+            size = self.screening.set_size + 1
+            self.screening = self.screening.larger(size, self.failure_prob / self.max_parents)
         left = self._left = self.screening.left
         self._named = self.candidates[0] if left == 1 else ()
         self._parent_arms = self._open_arms = None
