@@ -161,7 +161,7 @@ class Screening:
         larger = Screening(self._cards, set_size, failure_prob, self.noise_scale)
         larger._settings, larger._set = dict(self._settings), self._set
         larger._repeated = list(self._repeated)
-        codes, rewards = self.log()
+        codes, rewards, _ = self.log()
         larger._observe_as(codes, rewards, self._log_settings[: self._logged])
         return larger
 
@@ -213,9 +213,20 @@ class Screening:
         counts = self._counts[position]
         return counts, self._sums[position] + self._origin * counts
 
-    def log(self) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
-        """The rows tested, as far as they are kept (2²⁴ codes): codes [m, n] and rewards [m]."""
-        return self._log_codes[: self._logged], self._log_rewards[: self._logged] + self._origin
+    def log(self, start: int = 0) -> tuple[NDArray[np.int16], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the rows tested from the `start`-th on, as far as they are kept (2²⁴ codes).
+
+        Returns
+        -------
+        codes, rewards, was_set
+            int16 [m, n], float64 [m], and which variables were set in each row, bool [m, n].
+        """
+        kept = slice(start, self._logged)
+        return (
+            self._log_codes[kept],
+            self._log_rewards[kept] + self._origin,
+            self._set[self._log_settings[kept]],
+        )
 
     def _take(
         self,

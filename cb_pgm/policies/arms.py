@@ -74,6 +74,10 @@ class ArmTotals:
             self.rows[position] += size
             self.totals[position] += rewards[0] if size == 1 else rewards.sum()
 
+    def position(self, intervention: Intervention) -> int | None:
+        """Return the position of an arm; None for any other intervention."""
+        return self._position.get(intervention)
+
     def highest_bound(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
         """Return the position of the arm with the highest index, among `open_arms` if given."""
         width = noise_scale * math.sqrt(2.0 * math.log(max(self.rounds, 1)))
