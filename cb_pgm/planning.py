@@ -1,8 +1,8 @@
-"""What each policy will cost on a problem, before the first real pull: budgets, bounds, and a simulation.
+"""Plan an experiment: compute the cost of each policy on a problem before the first real pull.
 
-A plan is made for a system: the true network, a model fitted to a table, or a random tree of the size and
-gaps that one expects. It puts the theorem's figures beside simulated ones, and says whether what a policy
-must pull to name the reward's cause fits the horizon and from which round on its regret stays below UCB's.
+A plan is made for a system: the true network, a model fitted to a table, or a random tree of the expected
+size and gaps. It compares the bounds of the theorems with simulated runs. It shows whether a policy can
+identify the reward's parents within the horizon, and from which round on its regret stays below UCB's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cb_pgm.policies.registry import PolicyContext, make_policy, policy_kind
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import make_policy, policy_kind
 from cb_pgm.search import is_forest
 from cb_pgm.simulation import Run, simulate
 from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
@@ -27,23 +28,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget", "Forecast", "Plan", "make_plan"]
 
-#: Planned where none are asked for.
+#: The policies of a plan that names none.
 DEFAULT_POLICIES = ("ucb", "cn-ucb-fixed", "cn-ucb", "screening")
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The fixed budget at one pair of gaps: B pulls an arm, T1 in all; None where no number is enough.
+    """The fixed budget of CN-UCB at one pair of gaps.
+
+    The last three attributes are None if a gap is 0, since no number of pulls is then enough.
 
     Attributes
     ----------
     reward_gap, effect_gap
-        Δ and ε.
-    batch, exploration
-        B of Theorem 1, and the bound on all pulls until the reward variable is named (Lemma 1, Theorems 2,
-        3).
+        Δ, in units of the reward, and ε, a difference of probabilities.
+    batch
+        B of Theorem 1, in pulls per arm.
+    exploration
+        T1, the bound on all pulls until the reward's parent is identified (Lemma 1, Theorems 2 and 3).
     regret
-        The theorem's bound on regret at the horizon.
+        The theorem's bound on regret at the horizon, in units of the reward.
     """
 
     reward_gap: float
@@ -55,22 +59,24 @@ class Budget:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What one policy did in simulation.
+    """The simulated performance of one policy.
 
     Attributes
     ----------
     policy
-        Its name.
+        The policy's name.
     named, right
-        Shares of the runs in which it named causes, and the right ones.
+        The shares of runs, from 0 to 1, in which it identified parents of the reward, and the right ones.
     pulls_to_name
-        Median over the runs that named some; None where none did or the policy looks for none.
+        Rounds to identification, the median over the runs that identified parents; None if no run did or the
+        policy doesn't identify any.
     regret
-        Mean pseudo-regret at the horizon.
+        Mean pseudo-regret at the horizon, in units of the reward.
     beats_ucb_from
-        The first recorded round from which its mean regret stays below UCB's; None: not within the horizon.
+        The first recorded round from which its mean regret stays below UCB's; None if there is none within
+        the horizon.
     fits
-        Whether every run named causes within the horizon; None for policies that name none.
+        Whether every run identified parents within the horizon; None for policies that don't identify any.
     """
 
     policy: str
@@ -84,18 +90,18 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Plan:
-    """A problem's size, the budgets that theory asks for, forecasts, and advice in words.
+    """The size of a problem, the budgets required by theory, simulated forecasts, and advice.
 
     Attributes
     ----------
     n, n_states, horizon, noise_scale, failure_prob, runs
-        n, K, T, σ, δ and the number of simulated runs.
+        n, K, T, σ, δ and the number of simulated runs per policy.
     printed, effective
-        Budgets at the gaps of Assumptions 2 and 3 as printed, and at the effective ones.
+        The budgets at the gaps of Assumptions 2 and 3 as printed, and at the effective gaps.
     forecasts
-        One per policy, UCB always among them.
+        One forecast per policy; UCB is always among them.
     advice
-        One line each.
+        Conclusions in words, one sentence each.
     """
 
     n: int
@@ -124,16 +130,32 @@ def make_plan(
     seed: int = 0,
     progress: Callable[[int], object] | None = None,
 ) -> Plan:
-    """Plan for `system`.
+    """Return a plan for experiments on `system`.
 
     Parameters
     ----------
     system
-        What is expected: its graph, exact marginals and effective gaps are given to the policies.
-    horizon, policies, failure_prob, runs, seed
-        As in `Pipeline`.
+        The expected system. The policies know its graph, its exact marginals and its effective gaps.
+    horizon
+        T, the number of rounds of every simulated run.
+    policies
+        Names of policies; UCB is added.
+    failure_prob
+        δ of the policies.
+    runs
+        The number of simulated runs per policy.
+    seed
+        The source of all randomness. The draws of a policy depend on its name only, so adding a policy
+        changes no other forecast.
     progress
-        Told of rounds as they are simulated.
+        Called after each pull with the number of rounds simulated by it.
+
+    Raises
+    ------
+    PolicyError
+        If there is no policy of a given name, or its settings don't fit the system.
+    CausalBanditError
+        If the horizon is less than 1.
     """
     graph = system.essential_graph()
     effective = system.effective_gaps(graph)
@@ -185,10 +207,10 @@ def _forecast(name: str, runs: Sequence[Run], of_ucb: Sequence[Run], system: Cau
         policy=name,
         named=len(naming) / len(runs),
         right=sum(set(run.reward_variables) == parents for run in naming) / len(runs),
-        pulls_to_name=int(statistics.median(pulls)) if pulls and kind.names else None,
+        pulls_to_name=int(statistics.median(pulls)) if pulls and kind.identifies else None,
         regret=statistics.fmean(run.regret for run in runs),
         beats_ucb_from=None if name == "ucb" else _crossing(runs, of_ucb),
-        fits=len(naming) == len(runs) if kind.names else None,
+        fits=len(naming) == len(runs) if kind.identifies else None,
     )
 
 
@@ -202,26 +224,26 @@ def _crossing(runs: Sequence[Run], of_ucb: Sequence[Run]) -> int | None:
 
 
 def _advice(plan: Plan, parents: int) -> tuple[str, ...]:
-    said = []
+    advice = []
     if parents > 1:
-        said.append(
-            f"the reward has {parents} causes: CN-UCB's assumption of a single one fails, and searches look "
-            f"for all of them"
+        advice.append(
+            f"the reward has {parents} parents: CN-UCB's assumption of a single one fails, so its searches "
+            f"look for all of them"
         )
-    of = {forecast.policy: forecast for forecast in plan.forecasts}
+    by_policy = {forecast.policy: forecast for forecast in plan.forecasts}
     for name in ("cn-ucb-fixed", "cn-ucb"):
-        if name not in of:
+        if name not in by_policy:
             continue
-        forecast = of[name]
+        forecast = by_policy[name]
         if plan.effective.batch is None:
-            said.append(f"{name} is the wrong tool: a gap is 0, so that no number of pulls is enough")
+            advice.append(f"{name} is the wrong tool: a gap is 0, so no number of pulls is enough")
         elif not forecast.fits:
-            said.append(
+            advice.append(
                 f"{name} is the wrong tool at {plan.horizon:,} rounds: its search doesn't end in time"
             )
         elif forecast.beats_ucb_from is None:
-            said.append(f"{name} is the wrong tool at {plan.horizon:,} rounds: UCB loses less")
-    known = [forecast for forecast in plan.forecasts if not policy_kind(forecast.policy).told]
-    best = min(known, key=lambda forecast: forecast.regret)
-    said.append(f"least regret at {plan.horizon:,} rounds: {best.policy}, {best.regret:,.0f} on average")
-    return tuple(said)
+            advice.append(f"{name} is the wrong tool at {plan.horizon:,} rounds: UCB loses less")
+    candidates = [forecast for forecast in plan.forecasts if not policy_kind(forecast.policy).is_oracle]
+    best = min(candidates, key=lambda forecast: forecast.regret)
+    advice.append(f"least regret at {plan.horizon:,} rounds: {best.policy}, {best.regret:,.0f} on average")
+    return tuple(advice)

@@ -1,4 +1,4 @@
-"""A policy against a system with a known truth: exact pseudo-regret, from one seed."""
+"""Simulate a policy on a system whose true model is known, with exact pseudo-regret."""
 
 from __future__ import annotations
 
@@ -11,47 +11,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.intervention import Intervention, Observations
-from cb_pgm.policies.base import ArmEstimate, Policy
+from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations
+from cb_pgm.policies.base import Policy
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from cb_pgm.model.system import CausalSystem
-    from cb_pgm.search.story import Story
+    from cb_pgm.search.trace import SearchTrace
 
 __all__ = ["Run", "simulate"]
 
 _CURVE_POINTS_PER_DECADE = 20
-_LARGEST_BATCH = 2**22  # codes handed over at once: bounds memory whatever size a policy asks for
-_ROWS_AHEAD = 2**27  # codes drawn ahead of need, over all arms together
+_LARGEST_BATCH = 2**22  # codes per call of `tell`: bounds memory whatever batch size a policy requests
+_ROWS_AHEAD = 2**27  # codes drawn in advance, over all arms together
 
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one policy on one system.
+    """The outcome of one policy on one system.
 
     Attributes
     ----------
     policy
         The policy's name.
     horizon
-        T, rounds played; do() counts as a round.
+        T, the number of rounds played; a round of do() counts.
     regret
-        Exact pseudo-regret T·μ* − Σ μ_{a_t}; μ* is the highest mean of any settable single-variable arm, so a
-        policy that sets several variables at once may end below zero.
+        Exact pseudo-regret T·μ* − Σ μ_{a_t}, in units of the reward. μ* is the highest mean of any
+        single-variable arm that can be set, so a policy that sets several variables at once may end below
+        zero.
     rounds, regrets
-        The regret curve at log-spaced rounds, the last one included.
+        The regret curve, int64 and float64 [points]: pseudo-regret after each of these log-spaced rounds, of
+        which the last is the horizon.
     reward_variables
-        Those that the policy named; empty when it named none.
+        The identified parents of the reward; empty if the policy identified none.
     interventions_to_find
-        Pulls, those of do() included, until the final naming; None when none is named.
+        Rounds to identification: the number of rounds, those of do() included, after which the identified
+        parents didn't change any more. None if the policy identified none.
     fallback
-        Why the policy gave up its own way; None where it didn't.
+        Why the policy gave up its own method, in words; None if it didn't.
     best_arm
-        What the policy would recommend at the end, with its interval.
+        The arm that the policy would recommend at the end, with its confidence interval.
     story
-        The questions of its search and their answers; None where it doesn't ask any.
+        The trace of its search, with every query and answer; None if it doesn't search.
     """
 
     policy: str
@@ -63,11 +66,11 @@ class Run:
     interventions_to_find: int | None
     fallback: str | None
     best_arm: ArmEstimate | None
-    story: Story | None = None
+    story: SearchTrace | None = None
 
     @property
     def curve(self) -> pd.DataFrame:
-        """The regret curve as a tidy frame, one row per recorded round: `round`, `regret`."""
+        """The regret curve as a data frame: one row per recorded round, columns `round` and `regret`."""
         import pandas as pd
 
         return pd.DataFrame({"round": self.rounds, "regret": self.regrets})
@@ -81,32 +84,41 @@ def simulate(
     *,
     progress: Callable[[int], object] | None = None,
 ) -> Run:
-    """Play `policy` against `system` for `horizon` rounds.
+    """Play `policy` on `system` for `horizon` rounds.
 
-    The policy is copied and the copy begins anew, so the same object can be run again and again.
+    The policy is copied and the copy starts without any observations, so the same object can be simulated
+    several times.
 
     Parameters
     ----------
-    policy, system
-        Who plays, and against what.
+    policy
+        The policy, over the variables and states of the system.
+    system
+        The system that answers its pulls.
     horizon
-        T ≥ 1.
+        T ≥ 1, in rounds.
     seed
-        Everything random comes from it: the system's draws from its first child, the policy's from its
-        second.
+        The source of all randomness. Its first child seeds the draws of the system, its second those of the
+        policy. None draws a fresh seed.
     progress
-        Called after every pull with the number of rounds that it took.
+        Called after each pull with the number of rounds that it took.
+
+    Returns
+    -------
+    Run
+        The regret, the identified parents and the recommended arm.
 
     Raises
     ------
     CausalBanditError
-        If the horizon is less than 1, or the policy's variables or states are not the system's.
+        If the horizon is less than 1, or if the variables or states of the policy differ from the system's.
     """
     if horizon < 1:
         raise CausalBanditError(f"Expected a horizon of at least 1 round but found {horizon}")
     if {name: tuple(states) for name, states in system.states.items()} != policy.states:
         raise CausalBanditError(
-            "Expected a policy over the system's own variables and states, in their order"
+            "Expected a policy over the system's variables and states but found others: make it with "
+            "states=system.states"
         )
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     world_seed, policy_seed = sequence.spawn(2)
@@ -142,7 +154,7 @@ def simulate(
 
 
 class _Curve:
-    """Pseudo-regret, kept at log-spaced rounds; within a batch it grows linearly, so that is exact."""
+    """Pseudo-regret at log-spaced rounds; it is exact, since regret grows linearly within a batch."""
 
     def __init__(self, horizon: int, best_mean: float) -> None:
         points = 2 + math.ceil(_CURVE_POINTS_PER_DECADE * math.log10(horizon))
@@ -166,10 +178,10 @@ class _Curve:
 
 
 class _RowsAhead:
-    """Draws a system's rows per intervention in blocks, ahead of need, and hands them out pull by pull.
+    """Draws the rows of each intervention in blocks and returns them pull by pull.
 
-    A call to the sampler costs microseconds whatever its size; a policy that pulls one row a round would pay
-    it each time.
+    A call to the sampler takes some microseconds whatever its size. A policy that pulls one row per round
+    would otherwise spend them in every round.
     """
 
     def __init__(self, system: CausalSystem, rng: np.random.Generator) -> None:

@@ -1,16 +1,17 @@
-"""Numbers and names in sentences."""
+"""Numbers, lists and names as sentences of this package put them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["count", "listed", "number", "setting", "share"]
+__all__ = ["count", "did_you_mean", "listed", "nearest", "number", "setting", "share"]
 
 
 def number(value: float | None) -> str:
-    """Return a number with four digits that count; "none" and "no number" where there isn't one.
+    """Return a number with four significant digits; "none" for None, "no number" for nan and infinities.
 
     Examples
     --------
@@ -30,26 +31,56 @@ def count(number_of: int, thing: str, things: str | None = None) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return "3 of 4"; "all 4" where it is all of several."""
+    """Return "3 of 4", or "all 4" where `part` is the whole of several."""
     return f"all {whole:,}" if part == whole > 1 else f"{part:,} of {whole:,}"
 
 
-def listed(names: Sequence[str], most: int = 8, none: str = "none") -> str:
-    """Return names as in a sentence, the first `most` of them.
+def listed(names: Iterable[str], most: int = 8, none: str = "none", last: str = "and") -> str:
+    """Return names as in a sentence: the first `most` of them, `last` before the last one.
 
     Examples
     --------
     >>> listed(["A"]), listed(["A", "B", "C"]), listed(["A", "B", "C"], most=2)
     ('A', 'A, B and C', 'A, B and 1 other')
+    >>> listed(["A", "B"], last="or"), listed([])
+    ('A or B', 'none')
     """
+    names = list(names)
     if not names:
         return none
-    shown = list(names[:most])
+    shown = names[:most]
     if len(names) > most:
         shown.append(count(len(names) - most, "other"))
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
 
 
 def setting(intervention: Mapping[str, Any]) -> str:
-    """Return "A = 1 and B = 2"."""
-    return " and ".join(f"{variable} = {state}" for variable, state in intervention.items())
+    """Return "A = 1 and B = 2", or "nothing" for the empty intervention."""
+    return " and ".join(f"{variable} = {state}" for variable, state in intervention.items()) or "nothing"
+
+
+def nearest(name: object, known: Iterable[str]) -> str | None:
+    """Return the known name that `name` is probably a slip of, if any; upper and lower case count as equal.
+
+    Examples
+    --------
+    >>> nearest("grass", ["Rain", "Grass"]), nearest("blue", ["dry", "wet"])
+    ('Grass', None)
+    """
+    text, names = str(name), list(known)
+    same = [other for other in names if other.casefold() == text.casefold()]
+    close = same or get_close_matches(text, names, n=1, cutoff=0.5)
+    return close[0] if close else None
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return the end of an error about an unknown name: the nearest known one, or a choice of them.
+
+    Examples
+    --------
+    >>> did_you_mean("Gras", ["Rain", "Grass"]), did_you_mean("blue", ["dry", "wet"])
+    ("did you mean 'Grass'?", 'choose dry or wet')
+    """
+    names = list(known)
+    close = nearest(name, names)
+    return f"did you mean {close!r}?" if close is not None else f"choose {listed(names, last='or')}"

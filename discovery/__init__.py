@@ -1,10 +1,10 @@
-"""From a table of observations to an essential graph and marginals; knows nothing of bandits.
+"""Estimate an essential graph and marginals from a table of observations; independent of the bandits.
 
     table  = read_csv("data/asia.csv")
     result = estimate(table)            # GES by default
     result.graph, result.marginals
 
-Names are loaded on first use, so that importing the package costs nothing.
+A public name's module is imported when the name is first used, so that importing the package takes no time.
 """
 
 from importlib import import_module

@@ -1,6 +1,7 @@
 """The errors of this package; all descend from `DiscoveryError`.
 
-A message says what was expected, what was found, where, and what to do, in one line.
+A message is one line: what was expected, what was found, where, and what to do. Where a setting helps, the
+message gives the command line's flag; the Python argument has the same name (``--merge-rare``, `merge_rare`).
 """
 
 __all__ = ["DiscoveryError", "EstimationError", "GraphError", "KnowledgeError", "TableError"]
@@ -15,11 +16,11 @@ class TableError(DiscoveryError):
 
 
 class GraphError(DiscoveryError):
-    """A graph that isn't what it must be: the message names the nodes at fault."""
+    """A graph that is invalid; the message names the nodes at fault."""
 
 
 class EstimationError(DiscoveryError):
-    """A graph can't be estimated with these settings from this table."""
+    """A graph can't be estimated from this table with these settings."""
 
 
 class KnowledgeError(DiscoveryError):

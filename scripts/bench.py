@@ -1,6 +1,6 @@
 """Runs all benchmarks and prints one Markdown table: figure, rival, ratio with its range, goal, met or not.
 
-scripts/bench [--full] [--json FILE] [--only NAME]
+scripts/bench [--full] [--json FILE] [--only NAME] [--write-results]
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from importlib import import_module
 from pathlib import Path
 
 from comparisons import Row
+from results_page import add_option, write_section
 
+HEAD = "| what | ours | against | ratio | goal | met |\n|---|---|---|---|---|---|\n"
 PARTS = {"sampling": "bench_sampling", "rounds": "bench_rounds", "discovery": "bench_discovery"}
 
 
@@ -23,8 +25,11 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="also what takes the rival ten minutes")
     parser.add_argument("--json", type=Path, default=Path("runs/bench.json"), help="(default: %(default)s)")
     parser.add_argument("--only", choices=PARTS, help="one part instead of all")
+    add_option(parser)
     options = parser.parse_args()
-    sys.stdout.write("| what | ours | against | ratio | goal | met |\n|---|---|---|---|---|---|\n")
+    if options.only and options.write_results:
+        parser.error("--write-results takes all parts, without --only")
+    sys.stdout.write(HEAD)
     found = []
     for row in _rows(options):
         found.append(row)
@@ -32,6 +37,8 @@ def main() -> None:
         sys.stdout.flush()
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if options.write_results:
+        write_section("bench", HEAD + "".join(map(_line, found)))
     missed = [row["what"] for row in found if not row["met"]]
     sys.stdout.write(f"\n{len(found) - len(missed)} of {len(found)} goals met; written to {options.json}\n")
     sys.stdout.write("".join(f"Falls short: {what}\n" for what in missed))

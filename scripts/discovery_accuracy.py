@@ -1,6 +1,6 @@
 """How far estimated graphs are from the truth, and how often what a search returned had to be repaired.
 
-    scripts/discovery_accuracy [--seeds 20] [--beside] [--json FILE]
+    scripts/discovery_accuracy [--seeds 20] [--beside] [--json FILE] [--write-results]
 
 Trees of 20 and random DAGs of 15 variables with 2 to 4 states (tables from Dirichlet(1), 1.2 parents on
 average), asia and sachs, from 1,000 and 10,000 rows. "shd" is the mean structural Hamming distance to the
@@ -26,6 +26,7 @@ from typing import Any
 
 from causal_learn_own import own_ges, own_pc
 from discovery_tables import TableAndTruth, network_table, random_dag_table, tree_table
+from results_page import add_option, markdown_table, write_section
 
 from discovery import DiscreteTable, EssentialGraph, EstimatedGraph, compare, estimate
 from discovery.estimation.causal_learn import MixedGraph
@@ -55,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=20, help="tables per row of the result (default 20)")
     parser.add_argument("--beside", action="store_true", help="run causal-learn's own searches, too")
     parser.add_argument("--json", type=Path, help="write the rows to this file, too")
+    add_option(parser)
     chosen = parser.parse_args(arguments)
     found = []
     for row in rows(chosen.seeds, beside=chosen.beside):
@@ -68,7 +70,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if chosen.write_results:
+        write_section("discovery_accuracy", as_markdown(found, chosen.seeds))
     return 0
+
+
+def as_markdown(found: Sequence[dict[str, Any]], seeds: int) -> str:
+    """Return a table of distances, a row a setting; and how often causal-learn's own found the same."""
+    kinds = list(dict.fromkeys((row["table"], row["n_rows"]) for row in found))
+    by_setting: dict[str, dict[tuple[str, int], str]] = {}
+    for row in found:
+        cell = f"{row['shd']:.1f} ± {row['half_width']:.1f}"
+        by_setting.setdefault(row["setting"], {})[row["table"], row["n_rows"]] = cell
+    head = ["", *(f"{table}, {n_rows:,} rows" for table, n_rows in kinds)]
+    lines = [markdown_table(head, ([name, *map(cells.get, kinds)] for name, cells in by_setting.items()))]
+    beside = [row for row in found if "own" in row]
+    if beside:
+        lines.append(
+            f"causal-learn's own searches found the same graph, before repair, in "
+            f"{sum(row['same'] for row in beside)} of {seeds * len(beside)} cases, and took "
+            + ", ".join(
+                f"{sum(row['own_seconds'] for row in own) / sum(row['seconds'] for row in own):.3g} times as "
+                f"long ({name})"
+                for name in OWN
+                if (own := [row for row in beside if row["setting"] == name])
+            )
+            + "."
+        )
+    return "\n\n".join(lines)
 
 
 def rows(seeds: int, *, beside: bool = False) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+from results_page import add_option, keep_figure, write_section
 
 from cb_pgm.cli.console import progress
 from cb_pgm.plotting.regret import save
@@ -30,7 +31,10 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="folder (default: runs/estimated_vs_oracle, or -quick)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
     parser.add_argument("--force", action="store_true", help="start over")
+    add_option(parser)
     options = parser.parse_args()
+    if options.quick and options.write_results:
+        parser.error("--write-results takes a full run, without --quick")
     folder = options.out or Path("runs") / f"estimated_vs_oracle{'-quick' if options.quick else ''}"
 
     study = Study.from_toml(STUDY)
@@ -46,9 +50,11 @@ def main() -> int:
     frame.to_csv(folder / "by_rows.csv", index=False, float_format="%.6g")
     png, svg = save(draw_by_rows(frame), folder / "by_rows")
     report = write_report(folder)
-    sys.stdout.write(
-        f"{reading(frame, results)}\n\nWritten: {png}, {svg}, {folder / 'by_rows.csv'}, {report}\n"
-    )
+    text = reading(frame, results)
+    if options.write_results:
+        write_section("estimated_vs_oracle", f"```\n{text}\n```")
+        keep_figure(png, "estimated_vs_oracle")
+    sys.stdout.write(f"{text}\n\nWritten: {png}, {svg}, {folder / 'by_rows.csv'}, {report}\n")
     return 1 if counts["failed"] else 0
 
 

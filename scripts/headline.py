@@ -21,6 +21,7 @@ import pandas as pd
 from headline_figure import draw_headline
 from headline_runs import LOOKING, POLICIES, UNINFORMED, count_pulls, play
 from headline_settings import settings
+from results_page import add_option, keep_figure, write_section
 from tqdm import tqdm
 
 from cb_pgm.plotting.regret import save
@@ -42,7 +43,11 @@ def main() -> None:
     for name, frame in (("headline", table), ("runs", runs), ("curves", curves), ("pulls", pulls)):
         frame.to_csv(options.out / f"{name}.csv", index=False, float_format="%.6g")
     (options.out / "headline.md").write_text(f"{text}\n", encoding="utf-8")
-    save(draw_headline(table, curves, pulls), options.out / "headline")
+    png, _ = save(draw_headline(table, curves, pulls), options.out / "headline")
+    if options.write_results:
+        write_section("headline", as_markdown(table))
+        write_section("headline-summary", "\n\n".join([*said_of_pulls(pulls), *said_of_regret(table)]))
+        keep_figure(png, "headline")
     print(text)
     print(f"{time.perf_counter() - started:.0f} s; written to {options.out}", file=sys.stderr)
 
@@ -53,7 +58,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="everything random comes from it (0)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2); they change no number")
     parser.add_argument("--out", type=Path, default=Path("runs/headline"), help="output folder")
-    return parser.parse_args()
+    add_option(parser)
+    options = parser.parse_args()
+    if options.quick and options.write_results:
+        parser.error("--write-results takes a full run, without --quick")
+    return options
 
 
 def _results(quick: bool, seed: int, jobs: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

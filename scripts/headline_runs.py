@@ -12,8 +12,9 @@ import numpy as np
 from headline_settings import Setting
 
 from cb_pgm import CausalSystem, Policy, instances, search, simulate
+from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.raps import Reply, parent_search, raps_batch_size
-from cb_pgm.policies.registry import PolicyContext, make_policy
+from cb_pgm.policies.registry import make_policy
 from cb_pgm.theory.information_bound import least_pulls
 
 FAILURE_PROB = 0.05

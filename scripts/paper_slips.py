@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from pathlib import Path
 
 import networkx as nx
 from printed_algorithms import Run, Slips, outcome
+from results_page import add_option, write_section
 
 from cb_pgm import search
 from cb_pgm.search.central_node import central_node
 from cb_pgm.search.cliques import rooted_clique_tree
-from cb_pgm.search.inquiry import Inquiry
+from cb_pgm.search.search_state import SearchState
 from discovery import EssentialGraph
+
+PAGE = Path("cb_pgm/README.md")
 
 #: Returns the number of questions asked on a case, and whether X_R was missed.
 Asker = Callable[[EssentialGraph, "nx.DiGraph[str]", str], tuple[int, bool]]
@@ -68,23 +73,23 @@ def random_chordal_dag(n: int, largest_clique: int, rng: random.Random) -> nx.Di
 
 def whole_cliques(graph: EssentialGraph) -> search.Search:
     """The sound search with whole central cliques as its questions."""
-    inquiry = Inquiry(graph)
+    state = SearchState(graph)
     for component in graph.chain_components():
-        while left := [node for node in component if node in inquiry.candidates]:
-            if len(inquiry.candidates) == 1 and inquiry.deepest in inquiry.candidates:
-                return inquiry.named(left[0])
+        while left := [node for node in component if node in state.candidates]:
+            if len(state.candidates) == 1 and state.deepest in state.candidates:
+                return state.named(left[0])
             inside = set(left)
             adjacency = {
                 node: {other: None for other in graph.neighbours(node) if other in inside} for node in left
             }
             tree = rooted_clique_tree(left, adjacency)
             clique = tree.cliques[central_node(tree.neighbours(), dict.fromkeys(range(len(tree.cliques)), 1))]
-            if all(inquiry.asked(variable) for variable in clique):
-                clique = tuple(node for node in left if not inquiry.asked(node))[:1]
+            if all(state.asked(variable) for variable in clique):
+                clique = tuple(node for node in left if not state.asked(node))[:1]
             for variable in clique:
-                moves = yield from inquiry.ask(variable)
-                inquiry.conclude(variable, moves)
-    return inquiry.unnamed("no variable moved the reward")
+                moves = yield from state.ask(variable)
+                state.conclude(variable, moves)
+    return state.unnamed("no variable moved the reward")
 
 
 def cliques_throughout(graph: EssentialGraph, dag: nx.DiGraph[str], reward_variable: str) -> tuple[int, bool]:
@@ -110,14 +115,13 @@ ASKERS: dict[str, Asker] = {
 }
 
 
-def print_slips(n: int, seed: int) -> None:
+def slips_table(n: int, seed: int) -> Iterator[str]:
+    """Yield the lines of a table: how each slip fails among all cases, and among those that are forests."""
     cases = [(EssentialGraph.from_dag(dag), dag, node) for dag in all_dags(n) for node in dag]
     forests = [search.is_forest(graph) for graph, _, _ in cases]
-    print(
-        f"\nFailing among all {len(cases)} cases of {n} nodes (among the {sum(forests)} that are forests)\n"
-    )
-    print("| put back | named wrongly | endless | names nothing | smallest case |")
-    print("|---|---|---|---|---|")
+    yield f"Failing among all {len(cases)} cases of {n} nodes (among the {sum(forests)} that are forests):\n"
+    yield "| put back | named wrongly | endless | names nothing | smallest case |"
+    yield "|---|---|---|---|---|"
     for name, slips in SLIPS.items():
         rng = random.Random(seed)
         counts: Counter[tuple[str, bool]] = Counter()
@@ -127,7 +131,7 @@ def print_slips(n: int, seed: int) -> None:
             f"{counts[how, False] + counts[how, True]} ({counts[how, True]})"
             for how in ("wrong", "endless", "nothing")
         ]
-        print(f"| {name} | {' | '.join(columns)} | {smallest(slips, seed)} |", flush=True)
+        yield f"| {name} | {' | '.join(columns)} | {smallest(slips, seed)} |"
 
 
 def smallest(slips: Slips, seed: int) -> str:
@@ -149,9 +153,10 @@ def smallest(slips: Slips, seed: int) -> str:
     return ""
 
 
-def print_questions(n: int, seed: int) -> None:
-    print("\n| graphs | search | cases | questions | per case | X_R missed |")
-    print("|---|---|---|---|---|---|")
+def questions_table(n: int, seed: int) -> Iterator[str]:
+    """Yield the lines of a table: the questions that each search needs, and how often it misses X_R."""
+    yield "| graphs | search | cases | questions | per case | X_R missed |"
+    yield "|---|---|---|---|---|---|"
     rng = random.Random(seed)
     graphs: dict[str, list[nx.DiGraph[str]]] = {f"all DAGs of {n} nodes": list(all_dags(n))}
     for size, clique in ((10, 4), (20, 4), (20, 8), (40, 4), (100, 6)):
@@ -167,7 +172,7 @@ def print_questions(n: int, seed: int) -> None:
                     cases += 1
                     questions += asked
                     missed += misses
-            print(f"| {name} | {label} | {cases} | {questions} | {questions / cases:.2f} | {missed} |")
+            yield f"| {name} | {label} | {cases} | {questions} | {questions / cases:.2f} | {missed} |"
 
 
 def main() -> None:
@@ -176,9 +181,17 @@ def main() -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="for the random order and the random graphs (default: 0)"
     )
+    add_option(parser, str(PAGE))
     arguments = parser.parse_args()
-    print_slips(arguments.nodes, arguments.seed)
-    print_questions(arguments.nodes, arguments.seed)
+    for name, table in (("slips", slips_table), ("questions", questions_table)):
+        lines = []
+        for line in table(arguments.nodes, arguments.seed):
+            lines.append(line)
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+        if arguments.write_results:
+            write_section(name, "\n".join(lines), PAGE)
+        sys.stdout.write("\n")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import hashlib
 import math
+import re
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 DATA = Path("data")
 NETWORKS = ("asia", "cancer", "earthquake", "survey", "sachs", "child", "insurance", "alarm")
 TABLES = ("asia", "sachs", "alarm")
+#: SHA-256 of inst/extdata/penguins_raw.csv in palmerpenguins.
+PENGUINS = "144f623143c9360fd77322a4f86acb06dc198814dbd2669724c63e6457b907bd"
 
 
 @cache
@@ -95,7 +101,27 @@ def test_a_table_is_drawn_from_its_network(name: str) -> None:
         assert (counts[cpd.values == 0] == 0).all()
 
 
+def test_kidney_stones_has_the_published_counts() -> None:
+    """Size, treatment: successes of patients (Charig et al. 1986)."""
+    with open(DATA / "kidney_stones.csv", newline="", encoding="utf-8") as file:
+        counts = Counter((row["size"], row["treatment"], row["success"]) for row in csv.DictReader(file))
+    published = {("small", "A"): (81, 87), ("small", "B"): (234, 270)}
+    published |= {("large", "A"): (192, 263), ("large", "B"): (55, 80)}
+    for group, (successes, patients) in published.items():
+        assert (counts[*group, "yes"], counts[*group, "no"]) == (successes, patients - successes)
+    assert counts.total() == 700
+
+
+def test_penguins_are_the_original_with_empty_fields_for_na() -> None:
+    text = (DATA / "penguins.csv").read_bytes().decode("utf-8")
+    original, empty = re.subn(r"(?<=,)(?=,|$)", "NA", text, flags=re.MULTILINE)
+    assert empty == 336
+    assert hashlib.sha256(original.encode("utf-8")).hexdigest() == PENGUINS
+
+
 def test_a_table_names_its_sources() -> None:
     text = (DATA / "README.md").read_text()
     assert "CC BY-SA 3.0" in text
+    assert "CC0 1.0" in text
     assert all(f"| {name} |" in text for name in NETWORKS)
+    assert all(f"`{path.name}`" in text for path in DATA.glob("*.csv"))

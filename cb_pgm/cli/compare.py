@@ -1,29 +1,31 @@
-"""`cb-pgm compare`: how an estimated graph differs from the true one, and what that costs the searches."""
+"""`cb-pgm compare`: the errors of an estimated graph, and what they cost the searches."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from pathlib import Path
+
+from cb_pgm.cli.console import note
+from cb_pgm.cli.options import add_result
+from cb_pgm.files import json_text, print_text
+from cb_pgm.wording import listed
 
 __all__ = ["add_arguments", "execute"]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `compare`."""
-    parser.add_argument("estimated", type=Path, metavar="EST", help="a graph as JSON or BIF")
+    parser.add_argument("estimated", type=Path, metavar="EST", help="the estimated graph, JSON or BIF")
     parser.add_argument(
-        "truth", type=Path, metavar="TRUTH", help="the true graph as JSON or BIF, over the same variables"
+        "truth", type=Path, metavar="TRUTH", help="the true graph over the same variables, JSON or BIF"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    add_result(parser)
 
 
 def execute(options: Namespace) -> None:
-    """Read both graphs and print how they differ."""
-    from dataclasses import asdict
-
-    from cb_pgm.cli.console import note
-    from cb_pgm.files import json_text, print_text
+    """Read both graphs and print their differences."""
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.inputs import read_dag, read_graph
     from cb_pgm.search.cost import search_costs
     from discovery import compare
@@ -32,7 +34,7 @@ def execute(options: Namespace) -> None:
     estimated = read_graph(options.estimated, truth.graph.nodes)
     for path, used in ((options.estimated, estimated), (options.truth, truth)):
         for repair in used.repairs:
-            note(f"warning: {path} is no essential graph; repaired: {repair}")
+            note(f"warning: {path} is not an essential graph; repaired: {repair}")
     scores = compare(estimated.graph, truth.graph)
     dag = read_dag(options.truth)
     costs = search_costs(estimated.graph, truth.graph.consistent_extension() if dag is None else dag)
@@ -40,17 +42,19 @@ def execute(options: Namespace) -> None:
         print_text(json_text({**scores, "searches": {name: asdict(cost) for name, cost in costs.items()}}))
         return
     print_text(f"structural Hamming distance {scores['shd']}")
-    named = {"edges, whatever their direction": scores["skeleton"], "arrows": scores["arrow"]}
+    named = {"adjacencies": scores["skeleton"], "directed edges": scores["arrow"]}
     for name, values in named.items():
         found = f"precision {values['precision']:.3f}, recall {values['recall']:.3f}, F1 {values['f1']:.3f}"
         print_text(f"{name}: {found}")
     n = len(truth.graph.nodes)
     if dag is None:
-        print_text("(the truth is known up to its class: the searches' answers come from one DAG of it)")
-    for name, cost in costs.items():
-        others = [f"a wrong one for {', '.join(cost.wrong)}"] if cost.wrong else []
-        others += [f"nothing for {', '.join(cost.none)}"] if cost.none else []
         print_text(
-            f"{name} search, exact answers: names {len(cost.right)} of {n} possible causes of a reward"
+            "(The true graph is known up to its equivalence class; one DAG of it answers the searches.)"
+        )
+    for name, cost in costs.items():
+        others = [f"a wrong one for {listed(cost.wrong)}"] if cost.wrong else []
+        others += [f"none for {listed(cost.none)}"] if cost.none else []
+        print_text(
+            f"{name} search, exact answers: identifies {len(cost.right)} of {n} possible causes of a reward"
             + "".join(f"; {other}" for other in others)
         )

@@ -1,4 +1,4 @@
-"""What the program says beside its result: notes on stderr, and progress where someone watches a terminal."""
+"""Output beside the result: notes on stderr, and progress bars if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def note(text: str) -> None:
 
 @contextmanager
 def progress(total: int, doing: str, unit: str = "round") -> Iterator[Callable[[int], object] | None]:
-    """Yield a function that is told of steps done, or None where nobody watches.
+    """Yield a function to call with the number of steps done; None if stderr is no terminal.
 
-    On a terminal a bar is shown for what takes more than a second.
+    The bar appears after a second.
     """
     if not _watched():
         yield None
@@ -35,7 +35,7 @@ def progress(total: int, doing: str, unit: str = "round") -> Iterator[Callable[[
 
 @contextmanager
 def waiting(doing: str) -> Iterator[None]:
-    """Show on a terminal what goes on and for how long, once that is more than a second."""
+    """Show `doing` and the time it takes on a terminal, after the first second."""
     if not _watched():
         yield
         return

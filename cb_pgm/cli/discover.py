@@ -1,4 +1,4 @@
-"""`cb-pgm discover`: the essential graph of a CSV."""
+"""`cb-pgm discover`: estimate the essential graph of a CSV."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.cli.options import add_output, add_table, estimate_settings, table_settings
+from cb_pgm.cli.console import note, waiting
+from cb_pgm.cli.options import add_output, add_table, settings_of
+from cb_pgm.errors import CausalBanditError
+from cb_pgm.files import check_folder, json_text, print_text, write_text
 
 if TYPE_CHECKING:
     from cb_pgm.pipeline.inputs import UsedGraph
@@ -18,24 +21,23 @@ __all__ = ["add_arguments", "execute"]
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `discover`."""
     add_table(parser, reward_required=False)
-    add_output(
-        parser, out="a file ending in .json for the graph alone, or a folder for graph.json and its picture"
-    )
+    add_output(parser, out="a file ending in .json for the graph, or a folder for graph.json and its picture")
 
 
 def execute(options: Namespace) -> None:
-    """Estimate, write and print the graph."""
-    from cb_pgm.cli.console import note, waiting
-    from cb_pgm.files import check_folder, json_text, print_text, write_text
+    """Estimate the graph, write it and print it."""
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.inputs import estimated_graph
     from discovery import read_csv
+    from discovery.estimation.settings import EstimateSettings
+    from discovery.table.settings import TableSettings
 
     file = _output_file(options)
     if file is None:
         check_folder(options.out, force=options.force)
     with waiting("Reading the table and estimating its graph"):
-        table = read_csv(options.csv, options.reward, **table_settings(options))
-        used = estimated_graph(table, **estimate_settings(options))
+        table = read_csv(options.csv, options.reward, **settings_of(options, TableSettings))
+        used = estimated_graph(table, EstimateSettings(**settings_of(options, EstimateSettings)))
     for warning in (*table.warnings, *used.warnings):
         note(f"warning: {warning}")
     if file is not None:
@@ -48,20 +50,18 @@ def execute(options: Namespace) -> None:
 
 def _output_file(options: Namespace) -> Path | None:
     """Return the file that --out names, if it names one rather than a folder."""
-    from cb_pgm.errors import CausalBanditError
 
     path: Path | None = options.out
     if path is None or path.suffix != ".json" or path.is_dir():
         return None
     if path.exists() and not options.force:
         raise CausalBanditError(
-            f"Expected a new file for --out but found {path}: add --force to write over it"
+            f"Expected a new file for --out but found {path}: add --force to overwrite it"
         )
     return path
 
 
 def _write_folder(used: UsedGraph, folder: Path) -> None:
-    from cb_pgm.files import write_text
     from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
     from cb_pgm.plotting.regret import save
 
@@ -86,8 +86,9 @@ def _content(table: DiscreteTable, used: UsedGraph, options: Namespace) -> dict[
 def _text(table: DiscreteTable, used: UsedGraph, options: Namespace) -> str:
     graph = used.graph
     lines = [
-        f"{options.csv}: {table.n_rows:,} rows, {len(table.variables)} variables; {used.method} found "
-        f"{len(graph.directed)} arrows and {len(graph.undirected)} undirected edges in {used.seconds:.1f} s",
+        f"{options.csv}: {table.n_rows:,} rows, {len(table.variables)} variables; {used.method} "
+        f"found {len(graph.directed)} directed and {len(graph.undirected)} undirected edges in "
+        f"{used.seconds:.1f} s",
         *(f"repaired: {repair}" for repair in used.repairs),
         *(f"{tail} -> {head}" for tail, head in graph.directed),
         *(f"{one} -- {other}" for one, other in graph.undirected),

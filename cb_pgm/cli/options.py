@@ -1,47 +1,56 @@
-"""Options that several subcommands share, and the types of their values (what doesn't fit is wrong usage)."""
+"""Options that several subcommands share, and the types of their values."""
 
 from __future__ import annotations
 
+import inspect
 import math
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+import sys
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace, _ArgumentGroup
+from collections.abc import Iterable
+from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cb_pgm.cli.usage import UsageError
-
-if TYPE_CHECKING:
-    from argparse import _ArgumentGroup
+from cb_pgm.policies.registry import POLICIES
 
 __all__ = [
+    "add_bandit",
     "add_output",
-    "add_reward_scale",
+    "add_problem",
+    "add_result",
     "add_table",
     "add_table_settings",
+    "add_toml_help",
+    "check_reward_scale",
     "count",
-    "estimate_settings",
+    "policy_summaries",
     "positive",
     "probability",
     "real",
-    "reward_scale_settings",
     "seed",
-    "table_settings",
+    "settings_of",
 ]
 
 
+def add_result(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """Add --json and --debug."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--debug", action="store_true", help="print the traceback of an error too")
+
+
 def add_output(parser: ArgumentParser, *, out: str) -> None:
-    """Add --json, --out (explained by `out`), --force and --debug."""
+    """Add --out (explained by `out`), --force, --json and --debug."""
     group = parser.add_argument_group("output")
-    group.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     group.add_argument("--out", type=Path, metavar="PATH", help=out)
-    group.add_argument(
-        "--force", action="store_true", help="write into an --out that already holds something"
-    )
-    group.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    group.add_argument("--force", action="store_true", help="write to PATH even if it holds files already")
+    add_result(group)
 
 
 def add_table(parser: ArgumentParser, *, reward_required: bool) -> None:
     """Add the CSV, how to read it, and how to estimate its graph."""
-    parser.add_argument("csv", type=Path, metavar="CSV", help="observations: a header, then a row for each")
+    parser.add_argument("csv", type=Path, metavar="CSV", help="observations: a header, then one row for each")
     add_table_settings(parser, reward_required=reward_required)
 
 
@@ -52,106 +61,191 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
         "--reward",
         required=reward_required,
         metavar="COL[=STATE]",
-        help="the column to raise: a numeric one, or COL=STATE to raise the share of that state",
+        help="the reward: a numeric column, or COL=STATE for a reward of 1 in that state and 0 in others",
     )
     group.add_argument("--ignore", nargs="+", default=(), metavar="COL", help="columns to leave out")
     group.add_argument(
         "--missing",
         choices=("refuse", "drop", "state"),
         default="refuse",
-        help="empty fields: refuse the table (default), drop their rows, or take empty as a state of its own",
+        help="empty fields: refuse the table (default), drop the row, or take empty as a state of its own",
     )
-    group.add_argument("--bins", type=count, metavar="N", help="cut columns of many numbers into N intervals")
+    group.add_argument(
+        "--bins", type=count, metavar="N", help="divide numeric columns with many values into N intervals"
+    )
     group.add_argument(
         "--bin-rule",
         choices=("quantile", "width"),
         default="quantile",
-        help="intervals of equal counts (default) or of equal width",
+        help="intervals with equally many rows (default) or of equal width",
     )
     group.add_argument(
         "--merge-rare",
         type=_share,
         metavar="N",
-        help="merge states seen in fewer than N rows, or than a share below 1",
+        help="merge the states seen in fewer than N rows; N below 1 is a share of the rows",
     )
     group.add_argument(
         "--intervention-column",
         metavar="COL",
-        help="says which variable was set in a row, empty or 0 for none",
+        help="column that names the variable set by intervention in that row; empty or 0: none",
     )
-    group.add_argument("--separator", metavar="CHAR", help="between fields, where it can't be told")
+    group.add_argument("--separator", metavar="CHAR", help="separator of fields (default: recognized)")
     group = parser.add_argument_group("the estimate of its graph")
     group.add_argument(
-        "--method", choices=("ges", "pc", "chow-liu"), default="ges", help="the search (default: ges)"
+        "--method",
+        choices=("ges", "pc", "chow-liu"),
+        default="ges",
+        help="algorithm that estimates the essential graph (default: ges)",
     )
     group.add_argument(
         "--knowledge",
         type=Path,
         metavar="TOML",
-        help="what is known of the graph: tiers, required and forbidden arrows, roots, sinks",
+        help="background knowledge: tiers, required or forbidden edges, roots, sinks (--help-toml)",
     )
+    add_toml_help(group, "discovery.estimation.knowledge", "--knowledge's file")
     group.add_argument(
-        "--alpha", type=probability, default=0.01, metavar="P", help="pc: level of its tests (default: .01)"
+        "--alpha",
+        type=probability,
+        default=0.01,
+        metavar="P",
+        help="pc: significance level of the independence tests (default: .01)",
     )
     group.add_argument(
         "--uc-rule",
         type=int,
         choices=(0, 1, 2),
         default=2,
-        help="pc: causal-learn's rule for v-structures (default: 2)",
+        help="pc: causal-learn's rule for orienting v-structures (default: 2)",
     )
     group.add_argument(
         "--equivalent-sample-size",
         type=positive,
         default=1.0,
         metavar="N",
-        help="ges: what BDeu's prior is worth in rows (default: 1)",
+        help="ges: weight of the BDeu score's prior, in rows (default: 1)",
     )
 
 
-def table_settings(options: Namespace) -> dict[str, Any]:
-    """Return what `add_table` has added, as `discovery.read_csv` and `Pipeline` take it."""
-    return {
-        "ignore": tuple(options.ignore),
-        "missing": options.missing,
-        "bins": options.bins,
-        "bin_rule": options.bin_rule,
-        "merge_rare": options.merge_rare,
-        "intervention_column": options.intervention_column,
-        "separator": options.separator,
-    }
+def add_toml_help(group: ArgumentParser | _ArgumentGroup, module: str, what: str) -> None:
+    """Add --help-toml, which prints the docstring of `module`: it documents the keys of `what`."""
+    group.add_argument(
+        "--help-toml",
+        action=_PrintDocstring,
+        nargs=0,
+        const=module,
+        help=f"explain the keys of {what} and exit",
+    )
 
 
-def estimate_settings(options: Namespace) -> dict[str, Any]:
-    """Return how `add_table` was told to estimate the graph, as `estimated_graph` and `Pipeline` take it."""
-    return {
-        "method": options.method,
-        "knowledge": options.knowledge,
-        "alpha": options.alpha,
-        "uc_rule": options.uc_rule,
-        "equivalent_sample_size": options.equivalent_sample_size,
-    }
+class _PrintDocstring(Action):
+    """Print the docstring of the module `const` and exit; the module is imported only then."""
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        sys.stdout.write(f"{inspect.getdoc(import_module(self.const))}\n")
+        parser.exit()
 
 
-def add_reward_scale(group: _ArgumentGroup, *, reward_range: str) -> None:
-    """Add --reward-range, explained by `reward_range`, and --noise-scale."""
+def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
+    """Add the options of one policy on real rows; without a default `horizon`, --horizon is required."""
+    group = parser.add_argument_group("the bandit")
+    names = [name for name, kind in POLICIES.items() if not kind.is_oracle]
+    group.add_argument(
+        "--policy",
+        default="screening",
+        choices=names,
+        metavar="NAME",
+        help=f"{policy_summaries(names)} (default: screening)",
+    )
+    group.add_argument(
+        "--horizon",
+        type=count,
+        required=horizon is None,
+        default=horizon,
+        metavar="T",
+        help="number of rows in all" + ("" if horizon is None else " (default: until the log is used up)"),
+    )
+    add_problem(
+        group,
+        source="(default: from a model fitted to the table)",
+        reward_range="lowest and highest reward, others are refused (default: as in the table)",
+    )
+    group.add_argument(
+        "--no-warm-start",
+        dest="warm_start",
+        action="store_false",
+        help="start without the rows of the table; by default the policy learns from them",
+    )
+    group.add_argument("--seed", type=seed, metavar="N", help="seed of the policy (default: drawn)")
+
+
+def add_problem(group: _ArgumentGroup, *, source: str, reward_range: str) -> None:
+    """Add what policies need to know: graph, arms, δ, gaps, noise scale.
+
+    `source` says where the gaps' defaults come from, `reward_range` explains that option.
+    """
+    group.add_argument(
+        "--graph", type=Path, metavar="FILE", help="graph (JSON or BIF) to use instead of an estimate"
+    )
+    group.add_argument(
+        "--not-settable", nargs="+", default=(), metavar="COL", help="variables that can't be set"
+    )
+    group.add_argument("--minimize", action="store_true", help="look for the lowest mean reward")
+    group.add_argument(
+        "--failure-prob",
+        type=probability,
+        default=0.05,
+        metavar="P",
+        help="δ, the accepted probability of a wrong answer (default: .05)",
+    )
+    group.add_argument(
+        "--reward-gap",
+        type=positive,
+        metavar="GAP",
+        help=f"Δ, the smallest effect on the mean reward to detect {source}",
+    )
+    group.add_argument(
+        "--effect-gap",
+        type=positive,
+        metavar="GAP",
+        help=f"ε, the smallest effect on a neighbour's distribution to detect {source}",
+    )
+    group.add_argument(
+        "--max-parents",
+        type=count,
+        metavar="N",
+        help=f"the largest number of direct causes of the reward {source}",
+    )
     group.add_argument("--reward-range", nargs=2, type=real, metavar=("A", "B"), help=reward_range)
     group.add_argument(
         "--noise-scale",
         type=positive,
         metavar="S",
-        help="how far rewards scatter (subgaussian), instead of half their range",
+        help="σ: rewards are σ-subgaussian around their mean (default: half of their range)",
     )
 
 
-def reward_scale_settings(options: Namespace) -> dict[str, Any]:
-    """Return what `add_reward_scale` has added, or raise UsageError where it doesn't go together."""
+def policy_summaries(names: Iterable[str]) -> str:
+    """Return a line about each policy, for --help."""
+    return "; ".join(f"{name}: {POLICIES[name].summary}" for name in names)
+
+
+def settings_of(options: Namespace, kind: type[Any]) -> dict[str, Any]:
+    """Return those options that are fields of a settings dataclass, as its keywords."""
+    names = [field.name for field in fields(kind) if hasattr(options, field.name)]
+    given = {name: getattr(options, name) for name in names}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+
+
+def check_reward_scale(options: Namespace) -> None:
+    """Raise UsageError where --reward-range and --noise-scale don't go together."""
     if options.reward_range is not None and options.noise_scale is not None:
         raise UsageError("--reward-range and --noise-scale both set the noise scale: give one of them")
     if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
         raise UsageError("--reward-range takes the lower end first, then the upper one")
-    ends = None if options.reward_range is None else tuple(options.reward_range)
-    return {"reward_range": ends, "noise_scale": options.noise_scale}
 
 
 def count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""`cb-pgm plan`: what each policy will cost, before the first real pull."""
+"""`cb-pgm plan`: predict what each policy will cost, before the first real pull."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cb_pgm.cli.options import count, positive, probability, seed
+from cb_pgm.cli.console import progress, waiting
+from cb_pgm.cli.options import add_result, count, policy_summaries, positive, probability, seed
 from cb_pgm.cli.usage import UsageError
+from cb_pgm.files import json_text, print_text
 from cb_pgm.policies.registry import POLICIES
 
 if TYPE_CHECKING:
@@ -21,29 +23,45 @@ __all__ = ["add_arguments", "execute"]
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `plan`."""
     group = parser.add_argument_group("the problem: one of --data, --model, --n")
-    group.add_argument("--data", type=Path, metavar="CSV", help="fit a model to this table")
-    group.add_argument("--model", type=Path, metavar="BIF", help="take this network")
-    group.add_argument("--reward", metavar="COL[=STATE]", help="with --data or --model")
-    group.add_argument("--n", type=count, metavar="N", help="a random tree of N variables")
-    group.add_argument("--n-states", type=count, default=3, metavar="K", help="of K states each (default: 3)")
+    group.add_argument("--data", type=Path, metavar="CSV", help="table to fit a model to")
+    group.add_argument("--model", type=Path, metavar="BIF", help="network to simulate")
+    group.add_argument("--reward", metavar="COL[=STATE]", help="the reward in --data or --model")
+    group.add_argument("--n", type=count, metavar="N", help="number of variables of a random tree")
     group.add_argument(
-        "--degree", type=count, metavar="D", help="a chain (2) or a binary tree (3); default: recursive"
+        "--n-states", type=count, default=3, metavar="K", help="states of each variable (default: 3)"
     )
-    group.add_argument("--reward-gap", type=positive, metavar="GAP", help="Δ of the random tree")
-    group.add_argument("--effect-gap", type=positive, metavar="GAP", help="ε of the random tree")
+    group.add_argument(
+        "--degree",
+        type=count,
+        metavar="D",
+        help="2 for a chain, 3 for a binary tree (default: a random recursive tree)",
+    )
+    group.add_argument(
+        "--reward-gap", type=positive, metavar="GAP", help="Δ of the random tree, for the mean reward"
+    )
+    group.add_argument(
+        "--effect-gap", type=positive, metavar="GAP", help="ε of the random tree, for effects on neighbours"
+    )
     group.add_argument(
         "--noise", type=positive, default=1.0, metavar="S", help="σ of the random tree's reward (default: 1)"
     )
     group = parser.add_argument_group("the bandit")
     group.add_argument(
-        "--policy", nargs="+", choices=list(POLICIES), metavar="NAME", help="beside ucb (default: a few)"
+        "--policy",
+        nargs="+",
+        choices=list(POLICIES),
+        metavar="NAME",
+        help=f"policies to compare with ucb (default: a few). {policy_summaries(POLICIES)}",
     )
-    group.add_argument("--horizon", type=count, default=100_000, metavar="T", help="rounds (default: 100000)")
-    group.add_argument("--failure-prob", type=probability, default=0.05, metavar="P", help="(default: .05)")
-    group.add_argument("--runs", type=count, default=5, metavar="N", help="simulated runs (default: 5)")
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="(default: 0)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    group.add_argument(
+        "--horizon", type=count, default=100_000, metavar="T", help="rounds of each run (default: 100000)"
+    )
+    group.add_argument("--failure-prob", type=probability, default=0.05, metavar="P", help="δ (default: .05)")
+    group.add_argument("--runs", type=count, default=5, metavar="N", help="runs of each policy (default: 5)")
+    group.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="seed of all randomness (default: 0)"
+    )
+    add_result(parser)
 
 
 def execute(options: Namespace) -> None:
@@ -54,8 +72,7 @@ def execute(options: Namespace) -> None:
     if (options.n is None) == (options.reward is None):
         raise UsageError("--reward goes with --data and --model, and only with them")
 
-    from cb_pgm.cli.console import progress, waiting
-    from cb_pgm.files import json_text, print_text
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.planning import DEFAULT_POLICIES, make_plan
 
     with waiting("Setting up the problem"):
@@ -84,12 +101,15 @@ def _system(options: Namespace) -> CausalSystem:
         return read_truth(options.model, options.reward)
     if options.data is not None:
         from discovery import read_csv
+        from discovery.estimation.settings import EstimateSettings
 
         table = read_csv(options.data, options.reward)
-        return rehearse(table, estimated_graph(table, "ges").graph).system
+        return rehearse(table, estimated_graph(table, EstimateSettings()).graph).system
     shapes: dict[int | None, Shape] = {None: "recursive", 2: "chain", 3: "binary"}
     if options.degree not in shapes:
-        raise UsageError("--degree is 2 (a chain) or 3 (a binary tree); without it, a random recursive tree")
+        raise UsageError(
+            "--degree must be 2 (a chain) or 3 (a binary tree); leave it out for a random recursive tree"
+        )
     return instances.tree(
         options.n,
         options.n_states,
@@ -115,10 +135,10 @@ def _text(plan: Plan) -> str:
         else:
             lines.append(
                 f"  {title:<16} {gaps}: {budget.batch:,} pulls an arm, at most {budget.exploration:,} to "
-                f"name the cause, regret at most {budget.regret:,.0f}"
+                f"identify the cause, regret at most {budget.regret:,.0f}"
             )
     lines += ["", f"Simulated, {plan.runs} runs"]
-    head = ["policy", "names", "right", "pulls to name", "regret", "beats ucb from"]
+    head = ["policy", "identified", "right", "rounds to identification", "regret", "beats ucb from"]
     rows = [head, *(_row(forecast) for forecast in plan.forecasts)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines += [

@@ -1,7 +1,7 @@
 """The program `cb-pgm`: one subcommand a module of `cb_pgm.cli.usage`, loaded only when it is the one called.
 
 Results go to stdout, everything else to stderr. Exit status: 0 done; 1 bad data, a bad path or a domain
-error, told in one line; 2 wrong usage; 130 interrupted.
+error, in one line; 2 wrong usage; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from cb_pgm.cli.usage import COMMANDS, UsageError
 from cb_pgm.errors import CausalBanditError
+from cb_pgm.provenance import VERSION, recorded_command
 from discovery.errors import DiscoveryError
 
 __all__ = ["main"]
@@ -37,7 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser, commands = _parsers(arguments)
         options = parser.parse_args(arguments)
         try:
-            _module(options.command).execute(options)
+            with recorded_command(arguments):
+                _module(options.command).execute(options)
         except UsageError as error:
             commands[options.command].error(str(error))
         sys.stdout.flush()
@@ -55,15 +57,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parsers(arguments: Sequence[str]) -> tuple[ArgumentParser, dict[str, ArgumentParser]]:
-    """Build the parser; only a subcommand that `arguments` name gets its options, so that --help is quick."""
+    """Build the parser; only subcommands among `arguments` get their options, so that --help is quick."""
     parser = ArgumentParser(
         prog="cb-pgm",
-        description="Causal bandits with an unknown graph: from a table to the intervention worth doing.",
-        epilog="Each subcommand explains itself: cb-pgm run --help",
+        description="Causal bandits with an unknown graph: find the intervention with the best mean reward.",
+        epilog="Options of a command: cb-pgm run --help",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument("--debug", action="store_true", help="print the traceback of an error too")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
     commands = {}
     for name, summary in COMMANDS.items():
@@ -81,14 +83,12 @@ class _Version(Action):
     def __call__(
         self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
     ) -> None:
-        from cb_pgm.provenance import VERSION
-
         sys.stdout.write(f"cb-pgm {VERSION}\n")
         parser.exit()
 
 
 def _prepare_output(debug: bool) -> None:
-    """Escape what stdout's encoding can't show, and keep library warnings from the user."""
+    """Escape what stdout's encoding can't show, and silence the warnings of libraries."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     if not debug:

@@ -1,11 +1,12 @@
-"""`cb-pgm replay`: a policy on logged interventions."""
+"""`cb-pgm replay`: evaluate a policy on logged interventions."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from cb_pgm.cli.bandit_options import add_bandit, setup_settings
-from cb_pgm.cli.options import add_table, count, real
+from cb_pgm.cli.console import note, waiting
+from cb_pgm.cli.options import add_bandit, add_result, add_table, check_reward_scale, count, real, settings_of
+from cb_pgm.files import json_text, print_text
 
 __all__ = ["add_arguments", "execute"]
 
@@ -18,33 +19,39 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_bandit(parser, horizon=_NO_LIMIT)
     group = parser.add_argument_group("the replay")
     group.add_argument(
-        "--fewest-rows", type=count, default=20, metavar="N", help="leave out arms with fewer (default: 20)"
+        "--fewest-rows",
+        type=count,
+        default=20,
+        metavar="N",
+        help="leave out arms with fewer than N rows (default: 20)",
     )
     group.add_argument(
-        "--batch", type=count, default=1, metavar="N", help="rows a pull, at least (default: 1)"
+        "--batch", type=count, default=1, metavar="N", help="rows of each pull, at least (default: 1)"
     )
-    group.add_argument("--runs", type=count, default=1, metavar="N", help="replays, each in another order")
+    group.add_argument(
+        "--runs", type=count, default=1, metavar="N", help="replays, each in another order (default: 1)"
+    )
     group.add_argument(
         "--hold-out",
         type=real,
         default=0.0,
         metavar="SHARE",
-        help="of the observations, to be drawn when the policy asks to set nothing (default: 0)",
+        help="share of the observations kept for pulls without an intervention (default: 0)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    add_result(parser)
 
 
 def execute(options: Namespace) -> None:
-    """Replay the log and print what came of it."""
-    from cb_pgm.cli.console import note, waiting
-    from cb_pgm.files import json_text, print_text
+    """Replay the log and print the outcome."""
+    check_reward_scale(options)
+
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.session.replay import replay_log
     from cb_pgm.session.setup import Setup
 
     with waiting("Replaying"):
         report = replay_log(
-            Setup(data=options.csv, **setup_settings(options)),
+            Setup(data=options.csv, **settings_of(options, Setup)),
             runs=options.runs,
             fewest=options.fewest_rows,
             batch=options.batch,

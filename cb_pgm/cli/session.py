@@ -1,4 +1,4 @@
-"""`cb-pgm session`: a policy against the real world, one verb at a time."""
+"""`cb-pgm session`: a real experiment, one verb at a time."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.cli.bandit_options import add_bandit, setup_settings
-from cb_pgm.cli.options import add_table_settings, count
+from cb_pgm.cli.console import note, waiting
+from cb_pgm.cli.options import (
+    add_bandit,
+    add_result,
+    add_table_settings,
+    check_reward_scale,
+    count,
+    settings_of,
+)
 from cb_pgm.cli.usage import UsageError
+from cb_pgm.files import json_text, print_text
 
 if TYPE_CHECKING:
     from cb_pgm.session.state import OpenPull
@@ -24,59 +32,65 @@ def add_arguments(parser: ArgumentParser) -> None:
     def verb(name: str, summary: str) -> ArgumentParser:
         added = verbs.add_parser(name, help=summary, description=summary, allow_abbrev=False)
         added.add_argument("folder", type=Path, metavar="DIR", help="the session's folder")
-        added.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-        added.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        add_result(added)
         return added
 
     start = verb("start", "start a session in a new folder")
-    start.add_argument("--data", type=Path, metavar="CSV", help="observations, the reward among the columns")
     start.add_argument(
-        "--states", type=Path, metavar="TOML", help="without observations: every variable's states"
+        "--data", type=Path, metavar="CSV", help="observations: a header, then one row for each"
+    )
+    start.add_argument(
+        "--states", type=Path, metavar="TOML", help="without observations: the states of every variable"
     )
     add_table_settings(start, reward_required=False)
     add_bandit(start)
     start.add_argument(
-        "--unit", default="rows", metavar="WORD", help="what a row is: patients (default: rows)"
+        "--unit",
+        default="rows",
+        metavar="WORD",
+        help="what a row stands for, such as patients (default: rows)",
     )
     start.add_argument(
         "--stop",
         choices=("horizon", "best-arm"),
         default="horizon",
-        help="best-arm: end as soon as the best arm is certain",
+        help="end at the horizon (default), or as soon as the best arm is certain",
     )
 
-    ask = verb("ask", "say what to do next; the same until it is told")
+    ask = verb("ask", "print the next intervention; the same until its rows are told")
     ask.add_argument(
-        "--batch", type=count, default=1, metavar="N", help="at least N rows a pull (default: 1)"
+        "--batch", type=count, default=1, metavar="N", help="ask for at least N rows a pull (default: 1)"
     )
     ask.add_argument(
-        "--pending", type=count, default=1, metavar="K", help="K pulls open at once (default: 1)"
+        "--pending", type=count, default=1, metavar="K", help="keep K pulls open at once (default: 1)"
     )
 
-    tell = verb("tell", "take in the rows measured: all variables and the reward")
-    tell.add_argument("rows", type=Path, metavar="CSV", help="a header, then a row for each")
+    tell = verb("tell", "record the rows measured: all variables and the reward")
+    tell.add_argument("rows", type=Path, metavar="CSV", help="the rows: a header, then one row for each")
     _add_pull(tell)
-    tell.add_argument("--close", action="store_true", help="no more rows of this pull will come")
+    tell.add_argument("--close", action="store_true", help="close the pull: no more rows of it will come")
     tell.add_argument(
         "--allow-noncompliance",
         action="store_true",
-        help="take rows in which something else was done than asked, where the policy can use them",
+        help="accept rows with another intervention than asked for, if the policy can use them",
     )
     tell.add_argument(
-        "--again", action="store_true", help="the same file was told before: these are other rows"
+        "--again", action="store_true", help="record a file equal to an earlier one: these are other rows"
     )
 
-    withdraw = verb("withdraw", "close a pull that couldn't be done")
+    withdraw = verb("withdraw", "close a pull that could not be carried out")
     _add_pull(withdraw)
-    withdraw.add_argument("--reason", default="", metavar="TEXT", help="for the record")
+    withdraw.add_argument("--reason", default="", metavar="TEXT", help="reason, kept in the record")
     withdraw.add_argument(
-        "--exclude", action="store_true", help="it can't be done at all: never ask for it again"
+        "--exclude",
+        action="store_true",
+        help="never ask for this intervention again: it can't be carried out",
     )
 
-    verb("status", "say what is ruled out, what is left and which arm is best")
-    export = verb("export", "write all rows told as CSV")
+    verb("status", "print the variables ruled out, those still possible, and the best arm")
+    export = verb("export", "write all recorded rows as CSV")
     export.add_argument("--out", type=Path, required=True, metavar="CSV", help="the file to write")
-    export.add_argument("--force", action="store_true", help="write over it")
+    export.add_argument("--force", action="store_true", help="overwrite the file")
 
 
 def execute(options: Namespace) -> None:
@@ -94,22 +108,17 @@ def execute(options: Namespace) -> None:
 
 def _start(options: Namespace) -> None:
     if (options.data is None) == (options.states is None):
-        raise UsageError("give one of --data and --states")
-    from cb_pgm.cli.console import note, waiting
+        raise UsageError("give either --data or --states")
+    check_reward_scale(options)
+    # Late imports, here and below: --help loads no other room.
+    from cb_pgm.session.beginning import prepare
     from cb_pgm.session.session import Session
     from cb_pgm.session.setup import Setup
     from cb_pgm.session.status import counted
 
     Session.check_new(options.folder)
-    setup = Setup(
-        data=options.data,
-        states=options.states,
-        unit=options.unit,
-        stop=options.stop,
-        **setup_settings(options),
-    )
     with waiting("Reading the table and estimating its graph"):
-        beginning = setup.prepare()
+        beginning = prepare(Setup(**settings_of(options, Setup)))
     for warning in beginning.notes:
         note(f"warning: {warning}")
     with Session.begin(options.folder, beginning) as session:
@@ -237,10 +246,11 @@ def _export(options: Namespace) -> None:
 
 
 def _add_pull(parser: ArgumentParser) -> None:
-    parser.add_argument("--pull", type=count, metavar="NUMBER", help="which pull, if several are open")
+    parser.add_argument(
+        "--pull", type=count, metavar="NUMBER", help="number of the pull, if several are open"
+    )
 
 
 def _print(options: Namespace, content: dict[str, Any], text: str) -> None:
-    from cb_pgm.files import json_text, print_text
 
     print_text(json_text(content) if options.json else text)

@@ -1,12 +1,15 @@
-"""`cb-pgm study`: play a study from its TOML file, or go on with one."""
+"""`cb-pgm study`: play the study that a TOML file describes, or continue one."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from cb_pgm.cli.options import count
+from cb_pgm.cli.console import progress
+from cb_pgm.cli.options import add_result, add_toml_help, count
 from cb_pgm.cli.usage import UsageError
+from cb_pgm.errors import CausalBanditError
+from cb_pgm.files import json_text, print_text
 
 __all__ = ["add_arguments", "execute"]
 
@@ -14,37 +17,38 @@ __all__ = ["add_arguments", "execute"]
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `study`."""
     parser.add_argument(
-        "file", type=Path, metavar="FILE.toml", help="systems, graphs, policies, horizons, runs"
+        "file",
+        type=Path,
+        metavar="FILE.toml",
+        help="the study: systems, graphs, policies, horizons, runs (--help-toml)",
     )
+    add_toml_help(parser, "cb_pgm.study.config", "FILE.toml")
     parser.add_argument(
         "--out",
         type=Path,
         required=True,
         metavar="DIR",
-        help="folder for results.sqlite, results.csv, curves.csv",
+        help="folder for results.sqlite, results.csv and curves.csv",
     )
-    parser.add_argument("--jobs", type=count, default=1, metavar="N", help="processes (default: 1)")
+    parser.add_argument("--jobs", type=count, default=1, metavar="N", help="number of processes (default: 1)")
     parser.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="a Dask scheduler, tcp://HOST:PORT, or local for two workers of its own",
+        help="address of a Dask scheduler, tcp://HOST:PORT, or local to start two workers",
     )
-    parser.add_argument("--resume", action="store_true", help="go on with the unfinished study in DIR")
-    parser.add_argument("--force", action="store_true", help="start over, whatever DIR holds")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument("--resume", action="store_true", help="continue the unfinished study in DIR")
+    parser.add_argument("--force", action="store_true", help="start over and delete the results in DIR")
+    add_result(parser)
 
 
 def execute(options: Namespace) -> None:
-    """Play the cells that are left and say how it went; failed cells make the exit status 1."""
+    """Play the cells that are left and print the counts; failed cells make the exit status 1."""
     if options.resume and options.force:
-        raise UsageError("--resume goes on and --force starts over: give one of them")
+        raise UsageError("--resume continues a study and --force starts over: give one of them")
     if options.dask is not None and options.jobs != 1:
-        raise UsageError("--jobs and --dask both say where cells are played: give one of them")
+        raise UsageError("--jobs and --dask both decide where cells are played: give one of them")
 
-    from cb_pgm.cli.console import progress
-    from cb_pgm.errors import CausalBanditError
-    from cb_pgm.files import json_text, print_text
+    # Late imports, here and below: --help loads no other room.
     from cb_pgm.study import Study, run_study
 
     study = Study.from_toml(options.file)
@@ -66,5 +70,5 @@ def execute(options: Namespace) -> None:
     if counts["failed"]:
         raise CausalBanditError(
             f"Expected every cell to succeed but {counts['failed']} of {counts['cells']} failed: see the "
-            f"error column of {options.out / 'results.csv'}, mend it and --resume"
+            f"error column of {options.out / 'results.csv'}, fix the cause and --resume"
         )

@@ -1,6 +1,6 @@
-"""Evidence: when rows are enough to answer a question, or to rule a variable out.
+"""Evidence: decides when rows are enough to answer a query or to rule a variable out.
 
-In: rows seen under interventions. Out: answers that are wrong with probability at most δ. `fixed` and
-`sequential` answer the questions of a search; `screening` rules out sets of variables by every row;
-`confidence` has the intervals that hold at all times at once.
+In: rows observed under interventions. Out: answers that are all correct with probability ≥ 1 − δ. `fixed` and
+`sequential` answer the queries of a search. `screening` rules out sets of variables with every row.
+`confidence` has the confidence bounds that hold at all times simultaneously.
 """

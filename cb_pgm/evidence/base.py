@@ -1,14 +1,14 @@
-"""What every kind of evidence shares: a query becomes contrasts between arms and what they are compared with.
+"""The base class of evidence: it turns a query of a search into contrasts between arms.
 
-A search asks whether setting a variable moves the reward, and which neighbours it moves. Evidence decides how
-often each arm is pulled for that, and when the answer is certain.
+A query asks whether setting a variable moves the reward, and which of its neighbours it moves. Evidence
+decides how often each arm is pulled for the answer, and when the answer is certain.
 """
 
 from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cb_pgm.errors import PolicyError
@@ -22,12 +22,22 @@ __all__ = ["Contrast", "Evidence", "Requirements", "contrasts"]
 
 @dataclass(frozen=True)
 class Requirements:
-    """What an answer must be good for: the gaps of Assumptions 3 and 2, δ and σ.
+    """The assumptions under which answers must be correct.
+
+    Attributes
+    ----------
+    reward_gap, effect_gap
+        Δ of Assumption 3, in units of the reward, and ε of Assumption 2, a difference of probabilities. With
+        a gap of 0 no number of pulls gives an answer.
+    failure_prob
+        δ, the probability that any answer of a search is wrong.
+    noise_scale
+        σ such that the reward under every arm is σ-subgaussian about its mean.
 
     Raises
     ------
     PolicyError
-        If a gap is negative, δ is not inside (0, 1) or σ is not positive.
+        If a gap is negative or δ is not inside (0, 1).
     """
 
     reward_gap: float
@@ -52,10 +62,10 @@ class Contrast:
 
 
 def contrasts(query: Query, settable: Mapping[str, Sequence[str]]) -> list[Contrast]:
-    """Return the contrasts that answer the reward part of `query`: one per joint state of what is held.
+    """Return the contrasts that answer the reward part of `query`: one per joint state of the held variables.
 
-    Something moves the reward iff one of them shows a difference. Held variables that can't be set are not
-    held.
+    The variable moves the reward iff one of the contrasts shows a difference. Held variables that can't be
+    set are ignored.
 
     Examples
     --------
@@ -79,14 +89,17 @@ def contrasts(query: Query, settable: Mapping[str, Sequence[str]]) -> list[Contr
 
 
 class Evidence(ABC):
-    """Turns one query at a time into pulls, and knows when its answer is certain.
+    """Turns one query at a time into pulls and decides when its answer is certain.
+
+    The caller starts a query with `begin`, plays the pulls of `next_pull` and passes their rows to `add`
+    until `next_pull` returns None, then reads the answer from `probe`.
 
     Parameters
     ----------
     states, settable
         As in `Policy`.
     marginals
-        P(X) under do(), exact or estimated from `marginals.rows` observations; its `reward_mean`, when known,
+        P(X) under do(), exact or estimated from `marginals.rows` observations. Its `reward_mean`, if known,
         comes from the same rows.
     requirements
         Gaps, δ and σ.
@@ -106,37 +119,69 @@ class Evidence(ABC):
         self.records = Records(states)
         self._position = {variable: position for position, variable in enumerate(states)}
         self._n_states = max(len(values) for values in states.values())
+        self._query: Query | None = None
+        self._plan: Iterator[Pull] = iter(())
+        self._moves = False
+        self._set_up()
+
+    @abstractmethod
+    def _set_up(self) -> None:
+        """Set the fields of the subclass; called once, at the end of the constructor."""
+
+    @abstractmethod
+    def _pulls(self, query: Query) -> Iterator[Pull]:
+        """Yield pulls until the answer to the query is certain; set `_moves` if the reward moves."""
 
     @abstractmethod
     def impossible(self) -> str | None:
-        """Say why no number of pulls gives an answer with these requirements; None where one does."""
+        """Return why no number of pulls gives an answer under these requirements; None if one does."""
 
-    @abstractmethod
     def begin(self, query: Query) -> None:
-        """Take up the next query."""
+        """Start to answer the next query."""
+        self._query = query
+        self._moves = False
+        self._plan = self._pulls(query)
 
-    @abstractmethod
     def next_pull(self) -> Pull | None:
-        """Return what to pull next for the query; None once its answer is certain."""
+        """Return the next pull for the query; None once its answer is certain."""
+        return next(self._plan, None)
 
     @abstractmethod
     def next_pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
-        """Return what else can be pulled for the query while so many rows of some interventions are to come.
+        """Return a further pull for the query while earlier pulls are still outstanding.
 
-        To be called when `next_pull` has returned a pull; None where all that is known to be missing is under
-        way.
+        Call it only after `next_pull` has returned a pull.
+
+        Parameters
+        ----------
+        under_way
+            The number of outstanding rows of each intervention.
+
+        Returns
+        -------
+        Pull or None
+            None if the outstanding rows are all that is known to be needed.
         """
 
     @abstractmethod
     def probe(self) -> Probe:
-        """Return the answer to the query; to be called once `next_pull` has returned None."""
+        """Return the answer to the query; call it once `next_pull` has returned None.
+
+        Raises
+        ------
+        PolicyError
+            If no query was begun.
+        """
 
     def add(self, intervention: Intervention, observations: Observations) -> None:
-        """Take in rows, whoever asked for them."""
+        """Add rows to the records, whichever query they were pulled for."""
         self.records.add(intervention, observations)
 
     def reward_change(self, query: Query) -> float | None:
-        """Return the largest difference in mean reward seen between setting the variable and not."""
+        """Return the largest observed difference in mean reward between setting the variable and not.
+
+        None without rows of both.
+        """
         differences = [
             abs(self.records[arm].mean - self._base_mean(contrast.base)[1])
             for contrast in contrasts(query, self.settable)
@@ -144,6 +189,12 @@ class Evidence(ABC):
             if self.records[arm].rows and self._base_mean(contrast.base)[0]
         ]
         return max(differences, default=None)
+
+    def _begun(self) -> Query:
+        """Return the query that is being answered."""
+        if self._query is None:
+            raise PolicyError("Expected a query before an answer but found none: call begin first")
+        return self._query
 
     def _base_mean(self, base: Intervention) -> tuple[float, float]:
         """Return (rows, mean reward) under `base`; under do() the observations' rows count too."""

@@ -1,4 +1,12 @@
-"""Confidence bounds that hold at all times at once."""
+"""Confidence bounds that hold at all times simultaneously, so that one may look after every row.
+
+References
+----------
+.. [1] Robbins (1970), Statistical methods related to the law of the iterated logarithm, Annals of
+   Mathematical Statistics 41.
+.. [2] Howard, Ramdas, McAuliffe & Sekhon (2021), Time-uniform, nonparametric, nonasymptotic confidence
+   sequences, Annals of Statistics 49.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +16,10 @@ __all__ = ["anytime_radius", "best_mixing_rows"]
 
 
 def anytime_radius(rows: float, failure_prob: float, noise_scale: float, mixing_rows: float) -> float:
-    """Return r such that the mean of the first m rows is within r(m) of its expectation for all m at once.
+    """Return the radius r(m) of an anytime confidence interval for a mean.
 
-    For σ-subgaussian noise, with probability 1 − α:  |S_m| ≤ σ√((m + ρ)(log((m + ρ)/ρ) + 2 log(1/α)))  for
-    every m, where S_m is the sum of m deviations. This is the two-sided normal mixture (Robbins 1970; Howard,
-    Ramdas, McAuliffe & Sekhon 2021, eq. 14).
+    With probability 1 − α the mean of the first m rows is within r(m) of its expectation for all m
+    simultaneously.
 
     Parameters
     ----------
@@ -21,9 +28,14 @@ def anytime_radius(rows: float, failure_prob: float, noise_scale: float, mixing_
     failure_prob
         α.
     noise_scale
-        σ.
+        σ; the radius has its unit.
     mixing_rows
-        ρ > 0, chosen beforehand: see `best_mixing_rows`.
+        ρ > 0, chosen before the first row is seen (`best_mixing_rows`).
+
+    Notes
+    -----
+    For σ-subgaussian noise, with probability 1 − α, |S_m| ≤ σ√((m + ρ)(log((m + ρ)/ρ) + 2 log(1/α))) for
+    every m, where S_m is the sum of m deviations. This is the two-sided normal mixture ([1]_; [2]_, eq. 14).
 
     Examples
     --------
@@ -43,10 +55,9 @@ def anytime_radius(rows: float, failure_prob: float, noise_scale: float, mixing_
 
 
 def best_mixing_rows(rows: float, failure_prob: float) -> float:
-    """Return the ρ that makes `anytime_radius` (nearly) smallest when about `rows` rows will have been seen.
+    """Return the ρ for which `anytime_radius` is nearly smallest at about `rows` rows.
 
-    Howard et al. (2021), Proposition 3 up to its Lambert function, replaced by the first two terms of its
-    expansion.
+    This is Proposition 3 of [2]_, with its Lambert function replaced by the first two terms of the expansion.
     """
     level = -2.0 * math.log(failure_prob)
     return max(rows, 1.0) / (level + math.log1p(level))

@@ -1,4 +1,4 @@
-"""The paper's evidence: B pulls of every arm, then a threshold at half the gap.
+"""The paper's evidence: B pulls of every arm, then a comparison with half the gap.
 
 Source: Lu, Meisami & Tewari (2021), Theorem 1 (B) and Algorithms 1, 3 and 4.
 """
@@ -6,42 +6,34 @@ Source: Lu, Meisami & Tewari (2021), Theorem 1 (B) and Algorithms 1, 3 and 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from cb_pgm.errors import PolicyError
-from cb_pgm.evidence.base import Contrast, Evidence, Requirements, contrasts
+from cb_pgm.evidence.base import Contrast, Evidence, contrasts
 from cb_pgm.model.intervention import Intervention, Pull
 from cb_pgm.search.query import Probe, Query
 from cb_pgm.theory.bounds import batch_size
-from discovery.estimation.marginals import Marginals
 
 __all__ = ["FixedEvidence"]
 
 
 class FixedEvidence(Evidence):
-    """B pulls an arm, and none again for another question: the union bound is over arms.
+    """Pulls every arm of a query B times and compares means with half the gap.
+
+    By a union bound over arms, all answers are correct with probability ≥ 1 − δ. An arm that was pulled B
+    times for one query isn't pulled again for another.
 
     Attributes
     ----------
     batch
-        B; infinite when a gap is 0, or when the marginals' own error is half the effect gap or more.
+        B, in pulls per arm. It is infinite if a gap is 0, or if the sampling error of the marginals is at
+        least half the effect gap.
     """
 
-    def __init__(
-        self,
-        states: Mapping[str, Sequence[str]],
-        settable: Mapping[str, Sequence[str]],
-        marginals: Marginals,
-        requirements: Requirements,
-    ) -> None:
-        super().__init__(states, settable, marginals, requirements)
+    def _set_up(self) -> None:
         self.batch = self._batch(1)
-        self._query: Query | None = None
-        self._plan: Iterator[Pull] = iter(())
         self._wanted: list[tuple[Intervention, float]] = []
-        self._moves = False
 
     def impossible(self) -> str | None:
         if math.isfinite(self.batch):
@@ -55,14 +47,6 @@ class FixedEvidence(Evidence):
         which = "reward gap" if needs.reward_gap == 0 else "effect gap"
         return f"the {which} is 0, so no number of pulls is enough"
 
-    def begin(self, query: Query) -> None:
-        self._query = query
-        self._moves = False
-        self._plan = self._pulls(query)
-
-    def next_pull(self) -> Pull | None:
-        return next(self._plan, None)
-
     def next_pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         for intervention, batch in self._wanted:
             missing = batch - self._rows(intervention) - under_way.get(intervention, 0)
@@ -71,9 +55,7 @@ class FixedEvidence(Evidence):
         return None
 
     def probe(self) -> Probe:
-        query = self._query
-        if query is None:
-            raise PolicyError("Expected a query before an answer but none was begun")
+        query = self._begun()
         return Probe(self._moves, [other for other in query.undecided if self._moved(query.variable, other)])
 
     def _pulls(self, query: Query) -> Iterator[Pull]:
@@ -91,19 +73,20 @@ class FixedEvidence(Evidence):
             self._wanted = []
 
     def _fill(self) -> Iterator[Pull]:
-        # Rows may come in fewer than asked, so go on until they are there.
+        # A pull may return fewer rows than requested, so continue until all are there.
         for intervention, batch in self._wanted:
             while (missing := batch - self._rows(intervention)) > 0:
                 yield Pull(intervention, int(missing))
 
     def _rows(self, intervention: Intervention) -> float:
-        # Under do() the observations count.
+        # The observations count as rows under do().
         return self.records[intervention].rows if intervention else self._base_mean(intervention)[0]
 
     def _batch(self, joint_states: int) -> float:
-        """B with the union bound over all arms at `joint_states` states of what is held (1: nothing).
+        """Return B with the union bound over all arms at `joint_states` joint states of the held variables.
 
-        Under held variables only rewards are compared, so effects and marginals ask for nothing there.
+        1 means that no variable is held. Under held variables only rewards are compared, so effects and
+        marginals put no demand on B there.
         """
         needs = self.requirements
         batch: float = batch_size(

@@ -1,4 +1,4 @@
-"""What was seen under each intervention: rows, reward total, how often each variable had each state."""
+"""Sums over the rows observed under each intervention: row count, reward total and counts of states."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Record", "Records", "all_in_unit_interval"]
 
 
 class Record:
-    """Sums over the rows seen under one intervention.
+    """Sums over the rows observed under one intervention.
 
     Attributes
     ----------
     rows
-        Their number.
+        The number of rows.
     total
         The sum of their rewards.
     counts
-        int64 [n, K]: rows in which variable i had state k.
+        int64 [n, K]: ``counts[i, k]`` is the number of rows in which variable i had state k.
     """
 
     __slots__ = ("counts", "rows", "total")
@@ -35,17 +35,17 @@ class Record:
 
     @property
     def mean(self) -> float:
-        """Mean reward; nan before the first row."""
+        """The mean reward; nan before the first row."""
         return self.total / self.rows if self.rows else np.nan
 
     def frequencies(self, variable: int) -> NDArray[np.float64]:
-        """float64 [K]: the share of the rows with each state of the variable; needs at least one row."""
+        """Return the share of the rows with each state of a variable, float64 [K]; needs at least one row."""
         shares: NDArray[np.float64] = self.counts[variable] / self.rows
         return shares
 
 
 class Records:
-    """A `Record` per intervention seen so far, in the order in which they were first seen.
+    """One `Record` per intervention observed so far, in the order of first observation.
 
     Attributes
     ----------
@@ -59,13 +59,14 @@ class Records:
         self.in_unit_interval = True
 
     def __getitem__(self, intervention: Intervention) -> Record:
-        """Return the record of `intervention`, an empty one if nothing was seen under it."""
+        """Return the record of `intervention`; an empty one if it has no rows."""
         return self._records.get(intervention) or Record(*self._shape)
 
     def __iter__(self) -> Iterator[tuple[Intervention, Record]]:
         return iter(self._records.items())
 
     def add(self, intervention: Intervention, observations: Observations) -> None:
+        """Add rows observed under `intervention`."""
         record = self._records.get(intervention)
         if record is None:
             record = self._records[intervention] = Record(*self._shape)

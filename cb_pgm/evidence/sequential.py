@@ -1,20 +1,22 @@
-"""Sequential evidence: the same answers as the fixed budget's, stopping as soon as they are certain.
+"""Sequential evidence: the same answers as with the fixed budget, stopping as soon as they are certain.
 
-Every mean carries a radius that holds at all times at once (`confidence.anytime_radius`), so one may look
-after each pull. "Moves" when the interval of a difference excludes 0; "doesn't" when for every state it
-excludes a gap of Δ (ε for neighbours). The failure probability δ is spent as follows.
+Every mean has a radius that holds at all times simultaneously (`confidence.anytime_radius`), so the evidence
+may look after each pull. The answer is yes as soon as the interval of a difference excludes 0. It is no as
+soon as the interval excludes a gap of Δ (ε for neighbours) for every state. The failure probability δ is
+spent as follows.
 
-=========================
-====================================================================================== a quarter
-the mean reward under do() a quarter                  the marginals, with a union bound over the n variables'
-K states (nothing when exact) half                       the questions: the j-th gets (δ/2)/(j(j+1)), half of
-it for the reward under its K arms,
-                           half for its K² times (number of undecided neighbours) frequencies
-=========================
-======================================================================================
+=========  ==================================================================================================
+share      spent on
+=========  ==================================================================================================
+a quarter  the mean reward under do()
+a quarter  the marginals, by a union bound over the K states of the n variables (nothing if they are exact)
+half       the queries: the j-th gets (δ/2)/(j(j+1)), half of it for the reward under its K arms, half for the
+           frequencies, K² of them per undecided neighbour
+=========  ==================================================================================================
 
-An arm keeps the share it got first. Rows that were there before (which question comes j-th may depend on
-them) count at a share n times smaller: a union bound over the variables that could have been asked.
+An arm keeps the first share that it got. If the arm had rows before that, they may have influenced which
+query came j-th. They then count at a share n times smaller, by a union bound over the variables that could
+have been queried.
 """
 
 from __future__ import annotations
@@ -25,12 +27,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.errors import PolicyError
-from cb_pgm.evidence.base import Contrast, Evidence, Requirements, contrasts
+from cb_pgm.evidence.base import Contrast, Evidence, contrasts
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 from cb_pgm.model.intervention import Intervention, Pull
 from cb_pgm.search.query import Probe, Query
-from discovery.estimation.marginals import Marginals
 
 __all__ = ["SequentialEvidence"]
 
@@ -40,23 +40,13 @@ _INDICATOR_SCALE = 0.5  # an indicator is ½-subgaussian
 
 
 class SequentialEvidence(Evidence):
-    """Pulls the arm whose radius is largest among those that still matter, until the answer is certain."""
+    """Pulls the arm with the largest radius among those still undecided, until the answer is certain."""
 
-    def __init__(
-        self,
-        states: Mapping[str, Sequence[str]],
-        settable: Mapping[str, Sequence[str]],
-        marginals: Marginals,
-        requirements: Requirements,
-    ) -> None:
-        super().__init__(states, settable, marginals, requirements)
-        self._questions = 0
+    def _set_up(self) -> None:
+        self._queries = 0
         self._reward_shares: dict[Intervention, float] = {}
         self._effect_shares: dict[tuple[str, str], float] = {}
-        self._query: Query | None = None
-        self._plan: Iterator[Pull] = iter(())
         self._open: Sequence[Intervention] = ()
-        self._moves = False
         self._children: set[str] = set()
 
     def impossible(self) -> str | None:
@@ -67,15 +57,10 @@ class SequentialEvidence(Evidence):
         return f"the {which} is 0, so no number of pulls is enough for a no"
 
     def begin(self, query: Query) -> None:
-        self._query = query
-        self._moves = False
+        super().begin(query)
         self._children = set()
-        self._questions += 1
+        self._queries += 1
         self._give_shares(query)
-        self._plan = self._pulls(query)
-
-    def next_pull(self) -> Pull | None:
-        return next(self._plan, None)
 
     def next_pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         def rows(arm: Intervention) -> float:
@@ -85,16 +70,15 @@ class SequentialEvidence(Evidence):
         return self._batch(arm, under_way.get(arm, 0))
 
     def probe(self) -> Probe:
-        if self._query is None:
-            raise PolicyError("Expected a query before an answer but none was begun")
+        self._begun()
         return Probe(self._moves, self._children)
 
     # -- failure probabilities -------------------------------------------------------------------------------
 
     def _give_shares(self, query: Query) -> None:
-        share = self.requirements.failure_prob / 2 / (self._questions * (self._questions + 1))
+        share = self.requirements.failure_prob / 2 / (self._queries * (self._queries + 1))
         plan = contrasts(query, self.settable)
-        # Under held variables the base is sampled for this question alone and is paid out of its share.
+        # Under held variables the base is sampled for this query alone and is paid out of its share.
         arms = [
             arm for contrast in plan for arm in (*contrast.arms, *([contrast.base] if contrast.base else []))
         ]
@@ -128,7 +112,7 @@ class SequentialEvidence(Evidence):
         return anytime_radius(rows, share, needs.noise_scale, mixing)
 
     def _differs(self, contrast: Contrast) -> bool | None:
-        """Return whether the contrast shows a difference; None while that isn't certain."""
+        """Return whether the contrast shows a difference; None while this is uncertain."""
         _, base = self._base_mean(contrast.base)
         base_radius = self._reward_radius(contrast.base)
         undecided = False
@@ -144,7 +128,7 @@ class SequentialEvidence(Evidence):
         return None if undecided else False
 
     def _undecided(self, contrast: Contrast) -> dict[Intervention, float]:
-        """Return the base and the arms that are still open, each with its radius."""
+        """Return the base and the arms that are still undecided, each with its radius."""
         _, base = self._base_mean(contrast.base)
         base_radius = self._reward_radius(contrast.base)
         radii = {contrast.base: base_radius}
@@ -159,7 +143,7 @@ class SequentialEvidence(Evidence):
     # -- neighbours ------------------------------------------------------------------------------------------
 
     def _marginal(self, other: str) -> tuple[NDArray[np.float64], float]:
-        """Return P(other) under do() and its radius; rows pulled under do() count with the observations."""
+        """Return P(other) under do(), float64 [K], and its radius; rows of do() count as observations."""
         expected = self.marginals.probabilities[other]
         if self.marginals.rows is None:
             return expected, 0.0
@@ -181,7 +165,7 @@ class SequentialEvidence(Evidence):
         )
 
     def _moved(self, variable: str, other: str) -> tuple[bool | None, list[Intervention]]:
-        """Return whether `other` moves (None while uncertain), and what to pull to find out."""
+        """Return whether `other` moves (None while uncertain), and the arms that are still undecided."""
         expected, marginal_radius = self._marginal(other)
         open_arms = []
         for state in self.settable[variable]:
@@ -201,7 +185,7 @@ class SequentialEvidence(Evidence):
     # -- pulls -----------------------------------------------------------------------------------------------
 
     def _pulls(self, query: Query) -> Iterator[Pull]:
-        """Yield pulls until the query is answered: the neighbours first, whose rows serve the reward too."""
+        """Yield pulls until the query is answered: first for the neighbours, as the reward uses them too."""
         for other in query.undecided:
             while True:
                 moved, self._open = self._moved(query.variable, other)

@@ -1,9 +1,24 @@
-"""Systems to learn against: random ones whose gaps are known, and the hard families of the lower bounds.
+"""Systems to learn against: random ones whose gaps are known, the lower bounds', and ones that mislead.
 
-In: sizes, gaps and a seed. Out: a `CausalSystem`. `families` documents the settings that all share.
+In: sizes, gaps and a seed. Out: a `CausalSystem`. `families` documents the settings that the random families
+share; `hidden_causes` and `several_causes` hold systems in which the assumption of a single, unconfounded
+cause of the reward fails.
 """
 
 from cb_pgm.instances.families import chordal, forest, random_dag, tree
+from cb_pgm.instances.hidden_causes import confounded, proxy
 from cb_pgm.instances.lower_bounds import lower_bound_effect_gap, lower_bound_reward_gap
+from cb_pgm.instances.several_causes import interaction, many_parents
 
-__all__ = ["chordal", "forest", "lower_bound_effect_gap", "lower_bound_reward_gap", "random_dag", "tree"]
+__all__ = [
+    "chordal",
+    "confounded",
+    "forest",
+    "interaction",
+    "lower_bound_effect_gap",
+    "lower_bound_reward_gap",
+    "many_parents",
+    "proxy",
+    "random_dag",
+    "tree",
+]

@@ -1,9 +1,9 @@
 """Systems in which every variable copies one of its parents: their gaps are known in closed form.
 
 A root is uniform over its K states. Any other variable takes, with probability c, the state of one of its
-parents, chosen uniformly, and else a uniform state. Followed backwards from a variable Y, copying is a random
-walk that stops at each step with probability 1 − c. Let h(X) be the probability that it comes through X. Then
-every marginal is uniform and
+parents, chosen uniformly, and otherwise a uniform state. Followed backwards from a variable Y, copying is a
+random walk that stops at each step with probability 1 − c. Let h(X) be the probability that it comes through
+X. Then every marginal is uniform and
 
     P(Y = y | do(X = x)) − 1/K = h(X) · (1{x = y} − 1/K),
 
@@ -23,7 +23,7 @@ from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.names import standard_deviation
 from cb_pgm.model.system import CausalSystem
 
-__all__ = ["CopyOptions", "copying_system"]
+__all__ = ["CopyOptions", "copy_table", "copying_system"]
 
 _COPY_PROBABILITY = 0.95
 _LARGEST_TABLE = 2**24
@@ -33,7 +33,7 @@ Parents = Sequence[Sequence[int]]
 
 
 class CopyOptions(TypedDict, total=False):
-    """What all families of random instances take; `cb_pgm.instances.families` explains each."""
+    """The settings of all families of random instances; `cb_pgm.instances.families` explains each."""
 
     copy_probability: float | None
     reward_means: Sequence[float] | None
@@ -63,7 +63,7 @@ def copying_system(
     parents
         For each position, in topological order, the positions of its parents.
     n_states, rng
-        K, and where the reward's parents and the names are drawn from.
+        K, and the source from which the reward's parents and the names are drawn.
     copy_probability, reward_means, noise, reward_gap, effect_gap, n_parents
         As in `cb_pgm.instances.families`.
     candidates
@@ -94,7 +94,8 @@ def copying_system(
     for position, above in enumerate(parents):
         named[number[position]] = tuple(sorted(int(number[other]) for other in above))
     tables = {
-        n_above: _table(n_states, n_above, copying) for n_above in sorted({len(above) for above in parents})
+        n_above: copy_table(n_states, n_above, copying)
+        for n_above in sorted({len(above) for above in parents})
     }
     model = DiscreteModel(
         states=dict.fromkeys((f"X{v + 1}" for v in range(len(parents))), tuple(map(str, range(n_states)))),
@@ -179,8 +180,12 @@ def _weakest(parents: Parents, chosen: Sequence[int], copying: float) -> float:
     return weakest
 
 
-def _table(n_states: int, n_above: int, copying: float) -> NDArray[np.float64]:
-    """Return P(variable | parents) [K, ..., K], the variable last."""
+def copy_table(n_states: int, n_above: int, copying: float) -> NDArray[np.float64]:
+    """Return P(variable | its `n_above` parents), float64 [K, ..., K] with the variable last.
+
+    With probability `copying` it takes the state of one of its parents, chosen uniformly, and otherwise a
+    uniform state.
+    """
     if n_states ** (n_above + 1) > _LARGEST_TABLE:
         raise CausalSystemError(
             f"Expected tables of at most {_LARGEST_TABLE} cells but found {n_above} parents with {n_states} "

@@ -1,17 +1,17 @@
-"""Systems to learn against: random ones whose gaps are known, and the hard families of the lower bounds.
+"""Random systems whose gaps are known, on trees, forests, chordal graphs and random DAGs.
 
-`tree`, `forest`, `chordal` and `random_dag` draw a graph; every variable copies one of its parents or is
-redrawn (see `cb_pgm.instances.copy_model` for what follows from that). Besides the graph's own settings all
-take
+`tree`, `forest`, `chordal` and `random_dag` draw a graph, on which every variable copies one of its parents
+or is drawn anew (`cb_pgm.instances.copy_model` derives the means and gaps). Besides the graph's own settings
+all families take
 
 copy_probability
     With this probability a variable takes the state of one of its parents, each as likely; otherwise a
     uniform state. None: .95, or what `effect_gap` asks for.
 reward_means
     The mean reward for each of the K states of the reward's parent; None: from .1 to .9 in equal steps. With
-    several parents the reward's mean is the average over them.
+    several parents the reward's mean is the average over the parents.
 noise
-    Standard deviation of the Gaussian noise (1), or "bernoulli".
+    The standard deviation of the Gaussian noise (1), or "bernoulli" for rewards of 0 and 1.
 reward_gap
     Δ of Assumption 3: the means are scaled about their average (and shifted, where needed to stay in [0, 1])
     so that the reward gap is exactly this. The reward's parents are drawn among those for which it can be.
@@ -20,10 +20,10 @@ effect_gap
 n_parents
     How many parents the reward has (1), drawn uniformly.
 seed
-    Everything random comes from it.
+    The source of all randomness: equal seeds give equal systems.
 
-and refuse, with `CausalSystemError`, what can't be. States are "0" to "K−1"; variables are X1 to Xn, named at
-random, so that their order says nothing of the graph.
+and raise `CausalSystemError` for settings that are out of range or can't be reached. States are "0" to "K−1".
+Variables are X1 to Xn, named at random, so that their order says nothing about the graph.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ import numpy as np
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.instances.copy_model import CopyOptions, copying_system
 from cb_pgm.model.system import CausalSystem
+from cb_pgm.wording import listed
 
 __all__ = ["chordal", "forest", "random_dag", "tree"]
 
@@ -62,7 +63,7 @@ def tree(
         "recursive": each variable's parent is any earlier one, uniformly; "chain"; "star": all others are
         children of the root; "binary": every variable has up to two children, level by level.
     reward_depth
-        How many edges lie between the root and the reward's parents; None: any.
+        The number of edges between the root and the reward's parents; None: any.
     seed, options
         See the module.
 
@@ -74,7 +75,9 @@ def tree(
     """
     rng = _rng(n, seed)
     if shape not in get_args(Shape):
-        raise CausalSystemError(f"Expected a shape out of {', '.join(get_args(Shape))} but found {shape!r}")
+        raise CausalSystemError(
+            f"Expected the shape {listed(get_args(Shape), last='or')} but found {shape!r}"
+        )
     parents = [_tree_parent(position, shape, rng) for position in range(n)]
     if reward_depth is None:
         return copying_system(parents, n_states, rng, **options)

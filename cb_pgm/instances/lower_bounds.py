@@ -1,13 +1,12 @@
-"""The families behind the paper's lower bounds: without Assumption 2 or 3 no policy gains over UCB.
+"""The families of the paper's lower bounds: without Assumption 2 or 3 no policy improves on UCB.
 
-In each of the nK + 1 instances every variable is 0 unless set, one arm has mean Δ (none in instance 0) and
-all others have mean 0, and no other arm tells anything of which one it is.
+A family has nK + 1 instances. In each of them every variable has the state 0 unless it is set. One arm has
+mean Δ (none in instance 0), all others have mean 0, and no other arm gives any information about it.
 
 References
 ----------
-.. [1] Y. Lu, A. Meisami, A. Tewari, "Causal bandits with unknown graph structure", NeurIPS 2021, Theorems 4
-and 5 and their
-   proofs.
+.. [1] Lu, Meisami & Tewari (2021), Causal bandits with unknown graph structure, NeurIPS: Theorems 4 and 5 and
+   their proofs.
 """
 
 from __future__ import annotations
@@ -39,16 +38,17 @@ def lower_bound_effect_gap(
     Parameters
     ----------
     n, n_states
-        The number of variables, and K: variables have the states 0 to K, of which 1 to K can be set.
+        The number of variables, and K. Variables have the states 0 to K, of which 1 to K can be set.
     instance
         From 0 to nK: in instance (j−1)K + k the arm do(Xj = k) has mean Δ. None: one of 1 to nK, drawn from
         `seed`.
     horizon
-        T, for which Δ = ¼ sqrt(nK/T) makes any policy lose at least ⅛ sqrt(nKT) in some instance.
+        T in rounds. Δ is then ¼ sqrt(nK/T), for which any policy loses at least ⅛ sqrt(nKT) in T rounds in
+        some instance.
     reward_gap
         Δ itself, in place of `horizon`.
     seed
-        For an `instance` of None.
+        Used where `instance` is None.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def lower_bound_reward_gap(
     Parameters
     ----------
     n, n_states
-        The number of variables, and K: variables have the states 0 to K+1, of which 2 to K+1 can be set.
+        The number of variables, and K. Variables have the states 0 to K+1, of which 2 to K+1 can be set.
     instance
         From 0 to nK: in instance (j−1)K + k the arm do(Xj = k+1) has mean Δ. None: one of 1 to nK, drawn from
         `seed`.
@@ -98,8 +98,8 @@ def lower_bound_reward_gap(
     Notes
     -----
     The reward's parent Xj is the end of the chain X(j−1) → ... → X1 → Xn → ... → Xj. A variable takes its
-    parent's state when that is 0 or 1. Where the parent is set to 2 or more the paper only says that the
-    variable is below 2; here it is 0, so that no arm but the best tells anything.
+    parent's state when that is 0 or 1. Where the parent is set to 2 or more the paper requires only that the
+    variable is below 2. Here it is 0, so that the rows of all arms but the best look the same.
     """
     j, k = _best_arm(n, n_states, instance, seed)
     order = [*range(j - 1, 0, -1), *range(n, j - 1, -1)]

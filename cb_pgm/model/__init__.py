@@ -1,6 +1,10 @@
 """The causal system: variables, their conditional probability tables, the reward, and do().
 
-In: a network (pgmpy, BIF) or a table to fit one to. Out: a `CausalSystem`, which is sampled under
-interventions (`sampler`) and whose arm means and gaps are computed exactly (`exact`, `gaps`).
-`intervention` has the values that all of `cb_pgm` shares; pgmpy is reached through `pgmpy_networks` only.
+In: a network (pgmpy's, or a BIF file) or a table of observations to fit one to. Out: a `CausalSystem`, which
+draws rows under interventions and gives exact arm means and gaps.
+
+`system` is the class itself; `discrete_model` holds it as arrays, `names` translates what a person writes
+into numbers, and `observed_graph` leaves out hidden variables. `sampler`, `exact` (on `contraction`) and
+`gaps` do the computing. `fitting` makes a system from a table. `pgmpy_networks` and `bif` are the only files
+that call pgmpy. `intervention` has the values that all rooms of `cb_pgm` share.
 """

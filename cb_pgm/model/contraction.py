@@ -1,8 +1,9 @@
-"""Sums of products of small tables: their cost is known beforehand, and so is the derivative by every table.
+"""Sums of products of small tables, and the derivative of such a sum by every table.
 
-A factor is an array with a label (a variable's number) for each axis. opt_einsum's greedy search orders the
-products; they are done two by two, so that there's no limit on the number of labels, and can be gone through
-backwards.
+A factor is an array with a label (a variable's number) for each axis. opt_einsum's greedy search chooses the
+order of the products. They are then carried out here and not by opt_einsum, for three reasons: the backward
+pass that gives the derivatives needs the pairwise intermediate results, their sizes are checked before
+anything is computed, and einsum's 52 letters don't limit the number of labels in all.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def contract(factors: Sequence[Factor], output: Labels) -> Array:
     arrays = [array for array, _ in factors]
     for left, right, labels_left, labels_right, labels in _steps(factors, output):
         arrays.append(_product(arrays[left], labels_left, arrays[right], labels_right, labels))
-        arrays[left] = arrays[right] = _FREED  # isn't needed any more
+        arrays[left] = arrays[right] = _FREED  # the product replaces them
     if len(factors) == 1:
         array, labels = factors[0]
         return array.transpose([labels.index(label) for label in output])
@@ -49,7 +50,8 @@ def contract(factors: Sequence[Factor], output: Labels) -> Array:
 def value_and_gradients(factors: Sequence[Factor]) -> tuple[float, list[Array]]:
     """Return the product of all factors summed over every label, and its derivative by each factor's cells.
 
-    Every label must stand in at least two factors. Costs about three times what the value alone costs.
+    Every label must occur in at least two factors. The derivatives have the factors' shapes. The cost is
+    about three times that of the value alone.
 
     Raises
     ------
@@ -69,9 +71,10 @@ def value_and_gradients(factors: Sequence[Factor]) -> tuple[float, list[Array]]:
 
 
 def _steps(factors: Sequence[Factor], output: Labels) -> list[tuple[int, int, Labels, Labels, Labels]]:
-    """Order the products: (left, right, their labels, the result's labels); results are numbered on.
+    """Return the products in order: (left, right, left's labels, right's labels, the result's labels).
 
-    The last step also brings the axes into the order of `output`; a single factor needs no step.
+    Factors are numbered from 0, and results take the numbers after them. The last step also brings the axes
+    into the order of `output`. A single factor needs no step.
     """
     sizes = {
         label: size for array, labels in factors for label, size in zip(labels, array.shape, strict=True)

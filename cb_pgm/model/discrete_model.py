@@ -1,8 +1,9 @@
-"""A causal model as plain arrays: what a library's network is compiled to, and what instances are made of.
+"""A causal model as plain arrays.
 
-Variables are numbered in a fixed order. Each has a table P(variable | parents) whose axes are its parents, in
-the order of ``parents[v]``, and last the variable itself. The reward is one more factor: a mean for each
-joint state of its parents.
+pgmpy's networks are translated into it, and instances are built from it directly. Variables are numbered in a
+fixed order. Each has a table P(variable | parents), whose axes are its parents, in the order of
+``parents[v]``, and last the variable itself. The reward is one more factor: a mean for each joint state of
+its parents.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalSystemError
+from cb_pgm.wording import listed
 
 __all__ = ["DiscreteModel", "Reward"]
 
-# Published networks round their tables: rows this close to 1 are taken and rescaled, others are refused.
+# Published networks round their tables: rows whose sum is this close to 1 are rescaled, others are refused.
 _ROUNDING = 1e-3
 
 
@@ -56,7 +58,7 @@ class DiscreteModel:
         object.__setattr__(self, "tables", tuple(scaled[id(table)] for table in self.tables))
         if len(self.order) < len(self.variables):
             stuck = sorted(set(range(len(self.variables))) - set(self.order))
-            names = ", ".join(self.variables[v] for v in stuck[:5])
+            names = listed([self.variables[v] for v in stuck], most=5)
             raise CausalSystemError(f"Expected an acyclic graph but found a cycle among or above {names}")
 
     @cached_property
@@ -145,17 +147,17 @@ class DiscreteModel:
 
 @dataclass(frozen=True, eq=False)
 class Reward:
-    """How the reward comes about: its mean given its parents' states, and the noise about it.
+    """The reward's mean given its parents' states, and its noise.
 
     Attributes
     ----------
     parents
         The numbers of the reward's parents, increasing.
     means
-        float64 [states of parents[0], ...].
+        float64 [states of parents[0], ...], in the reward's unit.
     noise
-        Standard deviation of the Gaussian noise; None for a reward that is 1 with probability `means` and
-        else 0.
+        The standard deviation of Gaussian noise, in the reward's unit; None for a Bernoulli reward, which is
+        1 with probability `means` and otherwise 0.
     """
 
     parents: tuple[int, ...]

@@ -1,8 +1,8 @@
-"""A model fitted to a table, to try policies on before the real thing: a *rehearsal*, never the truth.
+"""Fit a causal system to a table, to try policies on before the real thing: a *rehearsal*, never the truth.
 
-The variables' graph is one DAG of the estimated class, its tables are smoothed so that every row is positive,
-and the reward is a sink whose parents are chosen by score. What holds in the rehearsal holds in the world
-only as far as the model does.
+The variables' graph is one DAG of the estimated class. pgmpy fits its tables, smoothed so that every
+probability is positive. The reward is a sink whose parents are chosen by score. Results of a rehearsal hold
+in the world only as far as the model does.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
+from cb_pgm.model.intervention import States
+from cb_pgm.model.pgmpy_networks import fitted_model
 from cb_pgm.model.system import CausalSystem
+from cb_pgm.wording import listed
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
 
 if TYPE_CHECKING:
-    from cb_pgm.policies.base import States
     from discovery import DiscreteTable, EssentialGraph
 
 __all__ = [
@@ -36,13 +38,13 @@ __all__ = [
     "rewards_of",
 ]
 
-_LARGEST_TABLE = 2_000_000  # entries; a table this size from a file that a person wrote is a mistake
-_PAIRED = 40  # the variables best on their own are also tried two by two
+_LARGEST_TABLE = 2_000_000  # entries; a larger one comes of a mistake in a hand-written graph
+_PAIRED = 40  # the number of variables, the best on their own, that are also tried two by two
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """A system fitted to a table, and what a person must know about it."""
+    """A system fitted to a table, and warnings about it for people, one line each."""
 
     system: CausalSystem
     warnings: tuple[str, ...]
@@ -60,11 +62,12 @@ def rehearse(
     Parameters
     ----------
     table
-        Observations with rewards; rewards of 0 and 1 only are taken as Bernoulli, others as Gaussian.
+        Observations with rewards. If all rewards are 0 or 1 the fitted reward is Bernoulli, otherwise it is
+        Gaussian.
     graph
         The essential graph over the table's variables.
     equivalent_sample_size
-        How many rows the smoothing of every table is worth.
+        The number of rows that the smoothing of each table is worth.
     settable
         As in `CausalSystem`.
 
@@ -83,7 +86,7 @@ def rehearse(
         )
     if len(parents) > 1:
         warnings.append(
-            f"the fitted reward has {len(parents)} causes ({', '.join(parents)}): CN-UCB's assumption of "
+            f"the fitted reward has {len(parents)} causes ({listed(parents)}): CN-UCB's assumption of "
             f"a single one fails"
         )
     system = CausalSystem.from_model(
@@ -97,10 +100,11 @@ def rehearse(
 def fit_model(
     table: DiscreteTable, graph: EssentialGraph, equivalent_sample_size: float = 10.0
 ) -> DiscreteModel:
-    """Fit P(variable | parents) on one DAG of the class, smoothed: (N_xp + α/Kq) / (N_p + α/q).
+    """Fit P(variable | parents) on one DAG of the class to the rows of a table.
 
-    K is the number of the variable's states, q that of its parents' joint states, α the equivalent sample
-    size.
+    pgmpy fits the tables, with its BDeu prior: each probability is (N_xp + α/Kq) / (N_p + α/q), where K is
+    the number of the variable's states, q that of its parents' joint states, α the equivalent sample size in
+    rows, and N counts rows. So every probability is positive.
 
     Raises
     ------
@@ -108,31 +112,25 @@ def fit_model(
         If a variable's table would have more than 2,000,000 entries.
     """
     dag = graph.consistent_extension()
-    number = {variable: column for column, variable in enumerate(table.variables)}
-    cards = [len(states) for states in table.states.values()]
-    parents, tables = [], []
-    for variable, column in number.items():
-        own = tuple(sorted(number[parent] for parent in dag.predecessors(variable)))
-        shape = (*(cards[parent] for parent in own), cards[column])
-        if math.prod(shape) > _LARGEST_TABLE:
+    for variable, states in table.states.items():
+        own = sorted(dag.predecessors(variable))
+        joint_states = math.prod(len(table.states[parent]) for parent in own)
+        if joint_states * len(states) > _LARGEST_TABLE:
             raise CausalBanditError(
                 f"Expected a graph whose tables can be fitted but found {len(own)} parents of {variable!r}, "
-                f"{math.prod(shape[:-1]):,} joint states: take edges away from it"
+                f"{joint_states:,} joint states: take edges away from it"
             )
-        counts = _joint_counts(table.codes, (*own, column), shape)
-        smoothed = counts + equivalent_sample_size / math.prod(shape)
-        parents.append(own)
-        tables.append(smoothed / smoothed.sum(axis=-1, keepdims=True))
-    return DiscreteModel(dict(table.states), tuple(parents), tuple(tables))
+    return fitted_model(table.states, table.codes, dag.edges, equivalent_sample_size)
 
 
 def choose_reward_parents(table: DiscreteTable, *, at_least_one: bool = False) -> tuple[str, ...]:
     """Return the variables that explain the rewards best, in variable order.
 
-    Rewards of 0 and 1 are scored by BDeu with a prior on the number of parents, others by a Gaussian BIC. The
-    best set of at most two (pairs among the 40 best single ones, so a pair that tells something only together
-    is found) is then changed by one variable at a time while that betters the score. With `at_least_one` the
-    best single variable is returned.
+    The score is BDeu with a prior on the number of parents for rewards of 0 and 1, and a Gaussian BIC for
+    others. The search starts from the best set of at most two variables and then adds or removes one variable
+    at a time while that improves the score. Pairs are formed among the 40 best single variables, so that a
+    pair is found which explains the reward only together. With `at_least_one` the best single variable is
+    returned.
     """
     score = _score(table)
     columns = range(len(table.variables))
@@ -152,8 +150,8 @@ def choose_reward_parents(table: DiscreteTable, *, at_least_one: bool = False) -
 def fit_reward(table: DiscreteTable, parents: Sequence[str], equivalent_sample_size: float = 10.0) -> Reward:
     """Fit the mean reward at each joint state of `parents`, and the noise about it.
 
-    Means are drawn to the overall mean as by α/q rows, α the equivalent sample size, q the number of joint
-    states.
+    Each mean is shrunk towards the overall mean as if α/q further rows had shown that; α is the equivalent
+    sample size and q the number of joint states.
     """
     rewards = rewards_of(table)
     columns = tuple(sorted(table.variables.index(parent) for parent in parents))
@@ -211,7 +209,7 @@ def _bdeu(
 def _gaussian_bic(
     table: DiscreteTable, rewards: NDArray[np.float64], cards: Sequence[int]
 ) -> Callable[[tuple[int, ...]], float]:
-    """−N/2 · log(residual variance) − (means fitted)/2 · log N, less log n a parent: n could have been it."""
+    """Return the score −N/2 · log(residual variance) − (fitted means)/2 · log N − (parents) · log n."""
     centred = rewards - rewards.mean()
     n_rows, total = len(rewards), float(centred @ centred)
 
@@ -227,13 +225,6 @@ def _gaussian_bic(
     return bic
 
 
-def _joint_counts(
-    codes: NDArray[np.int16], columns: tuple[int, ...], shape: tuple[int, ...]
-) -> NDArray[np.float64]:
-    counts = np.bincount(_joint_index(codes, columns, shape), minlength=math.prod(shape))
-    return counts.reshape(shape).astype(np.float64)
-
-
 def _joint_index(
     codes: NDArray[np.int16], columns: tuple[int, ...], shape: tuple[int, ...]
 ) -> NDArray[np.int64]:
@@ -242,9 +233,3 @@ def _joint_index(
     for column, card in zip(columns, shape, strict=True):
         rows = rows * card + codes[:, column]
     return rows
-
-
-def _rewards(table: DiscreteTable) -> NDArray[np.float64]:
-    if table.rewards is None:
-        raise CausalBanditError("Expected a table with rewards but found none: name the reward column")
-    return table.rewards

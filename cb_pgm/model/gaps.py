@@ -1,9 +1,10 @@
-"""How large the effects are that a learner must see: the gaps of Assumptions 2 and 3, printed and effective.
+"""The sizes of the effects that a learner has to detect: printed and effective gaps (Assumptions 2 and 3).
 
-The paper asks for a gap at every ancestor of the reward and at every edge. A search that asks downstream
-components first asks no ancestor of the reward outside the component of the reward's parent before it has
-found it, and elsewhere every answer about the reward is no whatever the arrows. So only what happens inside
-that component must be seen: the effective gaps.
+The printed gaps are the paper's, minima over every ancestor of the reward and over every edge. A search that
+takes downstream components first finds the reward's parent before it sets any ancestor of the reward outside
+the parent's component, and in all components that it takes earlier no variable moves the reward, whatever the
+directions of the edges. So the search has to detect effects inside that component only, and the effective
+gaps are the minima over these.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalSystemError
-from cb_pgm.model.discrete_model import DiscreteModel, Reward
+from cb_pgm.model.discrete_model import DiscreteModel
+from cb_pgm.model.observed_graph import ObservedGraph
 
 if TYPE_CHECKING:
     from cb_pgm.model.exact import ExactInference
@@ -30,7 +32,9 @@ Settable = Mapping[int, Sequence[int]]
 
 
 def reward_gap(observed: float, means: Mapping[int, NDArray[np.float64]], settable: Settable) -> float:
-    """Return the least, over variables, that their best settable state moves the mean reward; 1 without any.
+    """Return the minimum over variables of how far their best settable state moves the mean reward.
+
+    It is 1 where no variable can be set.
 
     Parameters
     ----------
@@ -50,10 +54,10 @@ def reward_gap(observed: float, means: Mapping[int, NDArray[np.float64]], settab
 
 
 def effect_gap(exact: ExactInference, edges: Iterable[Edge], settable: Settable) -> float:
-    """Return the least, over edges (cause, target), that the cause's best settable state moves the target.
+    """Return the minimum over edges of how far the cause's best settable state moves the target.
 
-    That is the min over edges of the max, over states x of the cause and y of the target, of
-    |P(y | do(x)) − P(y)|; 1 without edges.
+    That is the minimum over `edges` (cause, target) of the maximum, over states x of the cause and y of the
+    target, of |P(y | do(x)) − P(y)|; 1 without edges. `settable` as in `reward_gap`.
     """
     moves = (
         np.abs(exact.effect(cause, target)[list(settable[cause])] - exact.marginal(target)).max()
@@ -70,21 +74,23 @@ def all_edges(model: DiscreteModel) -> list[Edge]:
 
 def effective_gaps(
     exact: ExactInference,
-    reward: Reward,
+    observed_graph: ObservedGraph,
     arms: tuple[float, Mapping[int, NDArray[np.float64]]],
     graph: EssentialGraph,
     settable_states: Mapping[str, Sequence[str]],
 ) -> tuple[float, float]:
-    """Return the reward gap and the effect gap over what a search over `graph`, downstream first, must see.
+    """Return the reward gap and the effect gap over the effects that a search over `graph` has to detect.
 
     Parameters
     ----------
-    exact, reward
-        The system.
+    exact, observed_graph
+        The system: its inference and the true graph over its observed variables.
     arms
-        E[R | do()], and for each ancestor of the reward E[R | do(X = ·)].
-    graph, settable_states
-        What the search knows and may set.
+        E[R | do()], and for each ancestor X of the reward E[R | do(X = ·)], float64 [states of X].
+    graph
+        The graph that the search works on.
+    settable_states
+        For each variable that the search can set the states that it can set.
 
     Raises
     ------
@@ -92,10 +98,11 @@ def effective_gaps(
         If `graph` is over other variables.
     """
     model = exact.model
-    if set(graph.nodes) != set(model.variables):
-        odd = min(set(graph.nodes) ^ set(model.variables))
+    variables = {model.variables[v] for v in observed_graph.parents}
+    if set(graph.nodes) != variables:
+        odd = min(set(graph.nodes) ^ variables)
         raise CausalSystemError(
-            f"Expected a graph over the system's {len(model.variables)} variables but found one over "
+            f"Expected a graph over the system's {len(variables)} variables but found one over "
             f"{len(graph.nodes)}: {odd!r} is in one of them alone"
         )
     settable = {
@@ -103,7 +110,7 @@ def effective_gaps(
         for variable, states in settable_states.items()
     }
     observed, means = arms
-    within, edges = _scope(model, reward, graph, settable)
+    within, edges = _scope(model, observed_graph, graph, settable)
     return (
         reward_gap(observed, {v: means[v] for v in within}, settable),
         effect_gap(exact, edges, settable),
@@ -111,33 +118,35 @@ def effective_gaps(
 
 
 def _scope(
-    model: DiscreteModel, reward: Reward, graph: EssentialGraph, settable: Settable
+    model: DiscreteModel, observed_graph: ObservedGraph, graph: EssentialGraph, settable: Settable
 ) -> tuple[list[int], list[Edge]]:
-    """Return the variables and the true edges whose effects must be seen.
+    """Return the reward's ancestors and the true edges whose effects the search has to detect.
 
-    Those within the components of `graph` that hold a parent of the reward. Where a variable of those
-    components, or of one not upstream of them, can't be set, the search has to go on upstream: then those
+    They lie within the components of `graph` that hold a parent of the reward. Where a variable of those
+    components, or of one not upstream of them, can't be set, the search has to go on upstream; then they lie
     within all components that hold an ancestor of the reward.
     """
     numbers = model.index
     ancestry = 0
-    for parent in reward.parents:
+    for parent in observed_graph.reward_parents:
         ancestry |= model.ancestry[parent]
-    ancestors = [v for v in range(len(model.parents)) if ancestry >> v & 1]
+    ancestors = [v for v in observed_graph.parents if ancestry >> v & 1]
     home = {
         numbers[name]: place for place, component in enumerate(graph.chain_components()) for name in component
     }
-    wanted = {home[parent] for parent in reward.parents}
+    wanted = {home[parent] for parent in observed_graph.reward_parents}
     upstream = _upstream(wanted, ((home[numbers[a]], home[numbers[b]]) for a, b in graph.directed))
     if not all(settable.get(v) for v, place in home.items() if place in wanted or place not in upstream):
         wanted |= {home[v] for v in ancestors}
     pairs = [(numbers[a], numbers[b]) for a, b in graph.undirected if home[numbers[a]] in wanted]
-    edges = [pair for a, b in pairs for pair in ((a, b), (b, a)) if pair[0] in model.parents[pair[1]]]
+    edges = [
+        pair for a, b in pairs for pair in ((a, b), (b, a)) if pair[0] in observed_graph.parents[pair[1]]
+    ]
     return [v for v in ancestors if home[v] in wanted], edges
 
 
 def _upstream(wanted: set[int], arrows: Iterable[Edge]) -> set[int]:
-    """The components from which an arrow path leads into `wanted`."""
+    """Return the components from which a directed path leads into one of `wanted`."""
     sources: dict[int, list[int]] = {}
     for tail, head in arrows:
         sources.setdefault(head, []).append(tail)

@@ -1,19 +1,22 @@
-"""What is done to a system and what is seen of it: the three values that pass between policies and the world.
+"""The values that pass between policies and the world.
 
-An `Intervention` fixes some variables to a state each; the empty one is do(), plain observation. A `Pull`
-asks for one intervention, a number of times. `Observations` are the rows that came of it: every variable's
-state and the reward.
+An `Intervention` sets some variables to a state each; the empty one is do(), plain observation. A `Pull` asks
+for one intervention, a number of times. `Observations` are the rows that result: every variable's state and
+the reward. An `ArmEstimate` is what rows say of an arm's mean reward.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Intervention", "Observations", "Pull"]
+__all__ = ["ArmEstimate", "Intervention", "Observations", "Pull", "States"]
+
+#: The states of some variables, by the variable's name.
+States = Mapping[str, Sequence[str]]
 
 
 class Intervention(Mapping[str, str]):
@@ -69,7 +72,7 @@ class Pull:
 
 @dataclass(slots=True, eq=False)
 class Observations:
-    """Rows seen under one intervention; not frozen, which would triple the cost of a simulated round.
+    """Rows seen under one intervention. (A frozen class would triple the cost of a simulated round.)
 
     Attributes
     ----------
@@ -85,3 +88,30 @@ class Observations:
 
     def __len__(self) -> int:
         return len(self.rewards)
+
+
+@dataclass(frozen=True)
+class ArmEstimate:
+    """The estimated mean reward of an arm.
+
+    Attributes
+    ----------
+    intervention
+        The arm.
+    mean
+        The mean reward, in the reward's unit.
+    low, high
+        The ends of an interval for the true mean; the intervals of all arms hold at all times at once.
+    rows
+        The number of rows that the estimate rests on.
+    grounds
+        Why it should be believed: "measured" by rows in which the arm was set; "identified" by rows that had
+        its states, set or seen, which is right if the variables identified are the reward's parents.
+    """
+
+    intervention: Intervention
+    mean: float
+    low: float
+    high: float
+    rows: int
+    grounds: str = "measured"

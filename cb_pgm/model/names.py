@@ -1,23 +1,24 @@
-"""From what a person writes to numbers: rewards, settable states, interventions.
+"""Translate the names that a person writes into numbers: rewards, settable states, interventions.
 
-A reward is a leaf's state, or a mean for each joint state of its parents. Unknown names meet the nearest.
+A reward is a leaf's state, or a mean for each joint state of its parents. An error about an unknown name
+suggests the nearest known one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
+from cb_pgm.wording import did_you_mean, listed
 
 __all__ = [
+    "checked_hidden",
     "checked_settable",
     "codes_of",
-    "nearest",
     "reward_from_means",
     "split_off_reward_node",
     "standard_deviation",
@@ -36,10 +37,10 @@ def split_off_reward_node(model: DiscreteModel, text: str) -> tuple[DiscreteMode
     v = model.index[node]
     if state not in model.codes[v]:
         raise CausalSystemError(
-            f"Expected a state of {node!r} but found {state!r}: {nearest(state, model.states[node])}"
+            f"Expected a state of {node!r} but found {state!r}: {did_you_mean(state, model.states[node])}"
         )
     if model.children[v]:
-        children = ", ".join(model.variables[child] for child in model.children[v])
+        children = listed([model.variables[child] for child in model.children[v]])
         raise CausalSystemError(
             f"Expected a leaf as the reward but {node!r} has children ({children}): choose a node without any"
         )
@@ -71,7 +72,7 @@ def reward_from_means(
     for name in names:
         if name not in model.index:
             raise CausalSystemError(
-                f"Expected a reward variable but found {name!r}: {nearest(name, model.variables)}"
+                f"Expected a reward variable but found {name!r}: {did_you_mean(name, model.variables)}"
             )
     if len(set(names)) < len(names):
         raise CausalSystemError(f"Expected different reward variables but found one twice in {names}")
@@ -82,7 +83,7 @@ def reward_from_means(
         cell = np.argwhere(np.isnan(table))[0]
         missing = [f"{name}={model.states[name][code]}" for name, code in zip(names, cell, strict=True)]
         raise CausalSystemError(
-            f"Expected a mean for every state of the reward's parents but found none for {', '.join(missing)}"
+            f"Expected a mean for every state of the reward's parents but found none for {listed(missing)}"
         )
     return _in_variable_order(tuple(model.index[name] for name in names), table, standard_deviation(noise))
 
@@ -103,9 +104,9 @@ def standard_deviation(noise: float | str) -> float | None:
 
 
 def checked_settable(
-    model: DiscreteModel, settable: Mapping[str, Sequence[str]] | None
+    states: Mapping[str, tuple[str, ...]], settable: Mapping[str, Sequence[str]] | None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the states that can be set, in the model's order; variables without any are left out.
+    """Return the states that can be set, in the order of `states`; variables without any are left out.
 
     Raises
     ------
@@ -113,59 +114,66 @@ def checked_settable(
         If a variable or state is unknown.
     """
     if settable is None:
-        return dict(model.states)
+        return dict(states)
     for variable, values in settable.items():
-        if variable not in model.index:
+        if variable not in states:
             raise CausalSystemError(
-                f"Expected variables in settable but found {variable!r}: {nearest(variable, model.variables)}"
+                f"Expected variables in settable but found {variable!r}: {did_you_mean(variable, states)}"
             )
         for state in values:
-            if state not in model.states[variable]:
+            if state not in states[variable]:
                 raise CausalSystemError(
                     f"Expected a state of {variable!r} in settable but found {state!r}: "
-                    f"{nearest(state, model.states[variable])}"
+                    f"{did_you_mean(state, states[variable])}"
                 )
     return {
-        variable: tuple(state for state in states if state in settable[variable])
-        for variable, states in model.states.items()
+        variable: tuple(state for state in values if state in settable[variable])
+        for variable, values in states.items()
         if settable.get(variable)
     }
 
 
-def codes_of(model: DiscreteModel, do: Mapping[str, str]) -> dict[int, int]:
+def checked_hidden(model: DiscreteModel, hidden: Sequence[str]) -> frozenset[str]:
+    """Return the names of the hidden variables; a single one may be given as text.
+
+    Raises
+    ------
+    CausalSystemError
+        If a variable is unknown.
+    """
+    names = (hidden,) if isinstance(hidden, str) else tuple(hidden)
+    for name in names:
+        if name not in model.index:
+            raise CausalSystemError(
+                f"Expected variables in hidden but found {name!r}: {did_you_mean(name, model.variables)}"
+            )
+    return frozenset(names)
+
+
+def codes_of(
+    model: DiscreteModel, do: Mapping[str, str], hidden: frozenset[str] = frozenset()
+) -> dict[int, int]:
     """Return the numbers of the variables and states of an intervention.
 
     Raises
     ------
     CausalSystemError
-        If a variable or state is unknown.
+        If a variable or state is unknown, or the variable is hidden.
     """
-    try:
-        return {(v := model.index[variable]): model.codes[v][state] for variable, state in do.items()}
-    except KeyError:
-        for variable, state in do.items():
-            if variable not in model.index:
-                raise CausalSystemError(
-                    f"Expected a variable but found {variable!r}: {nearest(variable, model.variables)}"
-                ) from None
-            states = model.states[variable]
-            if state not in states:
-                raise CausalSystemError(
-                    f"Expected a state of {variable!r} but found {state!r}: {nearest(state, states)}"
-                ) from None
-        raise
-
-
-def nearest(name: object, known: Sequence[str]) -> str:
-    """Say which of the known names is nearest, or which there are."""
-    text = str(name)
-    close = get_close_matches(text, known, 1, 0.5) or [
-        other for other in known if other.lower() == text.lower()
-    ]
-    if close:
-        return f"did you mean {close[0]!r}?"
-    shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-    return f"choose one of {shown}"
+    if hidden.isdisjoint(do):
+        try:
+            return {(v := model.index[variable]): model.codes[v][state] for variable, state in do.items()}
+        except KeyError:
+            pass  # the first unknown name goes into the message below
+    known = {name: states for name, states in model.states.items() if name not in hidden}
+    variable, state = next((v, x) for v, x in do.items() if x not in known.get(v, ()))
+    if variable not in known:
+        raise CausalSystemError(
+            f"Expected a variable but found {variable!r}: {did_you_mean(variable, tuple(known))}"
+        )
+    raise CausalSystemError(
+        f"Expected a state of {variable!r} but found {state!r}: {did_you_mean(state, known[variable])}"
+    )
 
 
 def _node_and_state(model: DiscreteModel, text: str) -> tuple[str, str]:
@@ -181,7 +189,8 @@ def _node_and_state(model: DiscreteModel, text: str) -> tuple[str, str]:
         )
     node = splits[0][0]
     raise CausalSystemError(
-        f"Expected a node of the network as the reward but found {node!r}: {nearest(node, model.variables)}"
+        f"Expected a node of the network as the reward but found {node!r}: "
+        f"{did_you_mean(node, model.variables)}"
     )
 
 
@@ -190,14 +199,14 @@ def _joint_state(model: DiscreteModel, names: tuple[str, ...], key: Any) -> tupl
     states = key if isinstance(key, tuple) else (key,)
     if len(states) != len(names):
         raise CausalSystemError(
-            f"Expected reward_means by states of {', '.join(names)} but found the key {key!r}"
+            f"Expected reward_means by states of {listed(names)} but found the key {key!r}"
         )
     codes = []
     for name, state in zip(names, map(str, states), strict=True):
         if state not in model.states[name]:
             raise CausalSystemError(
                 f"Expected a state of {name!r} in reward_means but found {state!r}: "
-                f"{nearest(state, model.states[name])}"
+                f"{did_you_mean(state, model.states[name])}"
             )
         codes.append(model.codes[model.index[name]][state])
     return tuple(codes)

@@ -1,9 +1,13 @@
 """Forward sampling of a model under any intervention, compiled.
 
-Every free variable of every row takes one uniform u: its state is the number of cumulative probabilities, out
-of those for the states of its parents, that u reaches. Variables are visited in topological order, so a row
-comes from the truncated factorisation. A block of rows is drawn one variable at a time, in arrays that stay
-in the processor's cache.
+Each free variable of each row takes one uniform u. Its state is the number of cumulative probabilities, in
+the row of its table that its parents' states select, that u reaches. Variables are visited in topological
+order, so a row follows the truncated factorisation. A block of rows is drawn one variable at a time, in
+arrays that stay in the processor's cache.
+
+pgmpy's interventional sampling is rejection sampling. It is right where it ends, takes 200 times as long with
+one variable set (10,000 rows of sachs or alarm), 7 ms for a single row against 4 µs, and never ends for a
+state of probability zero; so rows for a bandit are drawn here.
 """
 
 from __future__ import annotations
@@ -18,8 +22,8 @@ from cb_pgm.model.discrete_model import DiscreteModel, Reward
 
 __all__ = ["Sampler"]
 
-# Uniforms drawn at once, half a megabyte: they are used while in cache, and memory stays little more than the
-# rows'.
+# The number of uniforms drawn at once, half a megabyte. They are used while they are in the cache, and memory
+# stays little above what the rows take.
 _UNIFORMS_AT_ONCE = 2**16
 
 
@@ -46,14 +50,14 @@ class Sampler:
         Parameters
         ----------
         held
-            int16 [n]: the code each variable is held at, -1 where it is free.
+            int16 [n]: the code that each variable is held at, −1 where it is free.
         n_held
-            How many are held.
+            The number of variables held.
         size
             The number of rows.
         rng
-            Where all randomness comes from: one uniform of 53 bits per row and free variable, and one, or a
-            normal variate, for the reward.
+            The source of all randomness. It gives one uniform of 53 bits for each row and free variable, and
+            another, or a normal variate, for each row's reward.
 
         Returns
         -------
@@ -76,7 +80,7 @@ class Sampler:
 
 
 def _compile(model: DiscreteModel, reward: Reward) -> tuple[NDArray[Any], ...]:
-    """Flatten the model.
+    """Flatten the model and the reward into arrays for `_draw_rows`.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """The truth that a bandit plays against: a causal model of discrete variables and a reward.
 
-A `CausalSystem` draws rows under any intervention, and knows exactly what a learner must find out: the mean
-of every arm, the reward's parents, and the gaps of the paper's Assumptions 2 and 3.
+A `CausalSystem` draws rows under any intervention and knows exactly what a learner has to find out: the mean
+of every arm, the reward's parents, and the gaps of the paper's Assumptions 2 and 3 [1]_. Some of its
+variables may be hidden: they take part in everything that happens, and a learner never sees them.
 
 References
 ----------
@@ -10,6 +11,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -22,8 +24,16 @@ from numpy.typing import NDArray
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.model import gaps
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
-from cb_pgm.model.intervention import Intervention, Observations
-from cb_pgm.model.names import checked_settable, codes_of, nearest, reward_from_means, split_off_reward_node
+from cb_pgm.model.intervention import Intervention, Observations, States
+from cb_pgm.model.names import (
+    checked_hidden,
+    checked_settable,
+    codes_of,
+    reward_from_means,
+    split_off_reward_node,
+)
+from cb_pgm.model.observed_graph import ObservedGraph, observed_graph
+from cb_pgm.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
@@ -58,13 +68,16 @@ class CausalSystem:
         With `reward_means`: the standard deviation of Gaussian noise, or "bernoulli" for a reward that is 1
         with the mean as its probability.
     settable
-        For each variable that can be set the states it can be set to; None: all of them.
+        For each variable that can be set the states it can be set to; None: all states of all observed
+        variables.
+    hidden
+        Variables that are sampled, but never shown, listed or set.
 
     Raises
     ------
     CausalSystemError
         If a node or state is unknown (the message names the nearest), the reward node isn't a leaf, a table
-        isn't probabilities, means are missing, or the form is ambiguous.
+        isn't probabilities, means are missing, no observed variable is left, or the form is ambiguous.
 
     Examples
     --------
@@ -76,6 +89,12 @@ class CausalSystem:
     {('X2', '0'): 0.1, ('X2', '1'): 0.9, ('X3', '0'): 0.139, ('X3', '1'): 0.861}
     >>> system.sample({"X1": "1"}, 4, np.random.default_rng(0)).codes[:, 0]
     array([1, 1, 1, 1], dtype=int16)
+
+    A hidden variable goes on causing what it causes:
+
+    >>> asia = CausalSystem.from_bif("data/asia.bif", reward="dysp=yes", hidden=("smoke",))
+    >>> "smoke" in asia.states, asia.hidden, asia.reward_parents
+    (False, ('smoke',), ('bronc', 'either'))
     """
 
     def __init__(
@@ -86,15 +105,16 @@ class CausalSystem:
         reward_variable: str | Sequence[str] | None = None,
         reward_means: Mapping[Any, float] | None = None,
         noise: float | Literal["bernoulli"] = 1.0,
-        settable: Mapping[str, Sequence[str]] | None = None,
+        settable: States | None = None,
+        hidden: Sequence[str] = (),
     ) -> None:
         from cb_pgm.model.pgmpy_networks import model_of_network
 
         model = model_of_network(network)
         if reward is not None and reward_variable is None and reward_means is None:
-            self._set(*split_off_reward_node(model, reward), settable)
+            self._set(*split_off_reward_node(model, reward), settable, hidden)
         elif reward is None and reward_variable is not None and reward_means is not None:
-            self._set(model, reward_from_means(model, reward_variable, reward_means, noise), settable)
+            self._set(model, reward_from_means(model, reward_variable, reward_means, noise), settable, hidden)
         else:
             raise CausalSystemError(
                 "Expected reward='node=state', or reward_variable= with reward_means=, but found another mix"
@@ -103,27 +123,35 @@ class CausalSystem:
     @classmethod
     def from_bif(cls, path: str | Path, reward: str | None = None, **options: Any) -> Self:
         """Return the system of the network in a BIF file; `options` are those of the class."""
-        from cb_pgm.model.pgmpy_networks import read_bif
+        from cb_pgm.model.bif import read_bif
 
         return cls(read_bif(path), reward=reward, **options)
 
     @classmethod
     def from_model(
-        cls, model: DiscreteModel, reward: Reward, *, settable: Mapping[str, Sequence[str]] | None = None
+        cls,
+        model: DiscreteModel,
+        reward: Reward,
+        *,
+        settable: States | None = None,
+        hidden: Sequence[str] = (),
     ) -> Self:
-        """Return the system of plain arrays: no pgmpy object is made, however large it is."""
+        """Return the system of plain arrays, without pgmpy; `settable` and `hidden` as in the class."""
         system = cls.__new__(cls)
-        system._set(model, reward, settable)
+        system._set(model, reward, settable, hidden)
         return system
 
     def _set(
-        self, model: DiscreteModel, reward: Reward, settable: Mapping[str, Sequence[str]] | None
+        self, model: DiscreteModel, reward: Reward, settable: States | None, hidden: Sequence[str]
     ) -> None:
-        if not model.parents:
-            raise CausalSystemError("Expected at least one variable besides the reward but found none")
         self._model = model
         self._reward = reward
-        self._settable = checked_settable(model, settable)
+        self._hidden = checked_hidden(model, hidden)
+        self._states = {name: states for name, states in model.states.items() if name not in self._hidden}
+        if not self._states:
+            raise CausalSystemError("Expected at least one variable besides the reward but found none")
+        self._settable = checked_settable(self._states, settable)
+        self._shown = [model.index[name] for name in self._states]
         self._means: dict[Intervention, float] = {}
         self._nothing_held = np.full(len(model.parents), -1, dtype=np.int16)
 
@@ -131,18 +159,18 @@ class CausalSystem:
 
     @property
     def model(self) -> DiscreteModel:
-        """The variables, their parents and their tables, as arrays."""
+        """The variables, their parents and their tables as arrays, the hidden variables among them."""
         return self._model
 
     @property
     def reward(self) -> Reward:
-        """How the reward comes about, in numbers."""
+        """The reward's parents, hidden ones among them, by number, its means and its noise."""
         return self._reward
 
     @property
     def states(self) -> dict[str, tuple[str, ...]]:
-        """Every variable's states, in the order in which observations code them."""
-        return dict(self._model.states)
+        """Every observed variable's states, in the order in which observations code them."""
+        return dict(self._states)
 
     @property
     def settable(self) -> dict[str, tuple[str, ...]]:
@@ -150,9 +178,29 @@ class CausalSystem:
         return dict(self._settable)
 
     @property
+    def hidden(self) -> tuple[str, ...]:
+        """The hidden variables, in variable order."""
+        return tuple(name for name in self._model.variables if name in self._hidden)
+
+    @property
+    def hidden_common_causes(self) -> dict[str, tuple[str, ...]]:
+        """For each hidden common cause of observed variables these variables; {} if there is a true graph."""
+        names = self._model.variables
+        return {
+            names[cause]: tuple(names[v] for v in below)
+            for cause, below in self._observed_graph.common_causes.items()
+        }
+
+    @property
     def reward_parents(self) -> tuple[str, ...]:
-        """The variables that the reward depends on directly, in variable order."""
-        return tuple(self._model.variables[v] for v in self._reward.parents)
+        """The observed variables that cause the reward directly or through hidden ones only, in order."""
+        return tuple(self._model.variables[v] for v in self._observed_graph.reward_parents)
+
+    @property
+    def hidden_reward_parents(self) -> tuple[str, ...]:
+        """The hidden variables that the reward depends on directly, in variable order."""
+        names = (self._model.variables[v] for v in self._reward.parents)
+        return tuple(name for name in names if name in self._hidden)
 
     @property
     def noise_scale(self) -> float:
@@ -161,52 +209,117 @@ class CausalSystem:
 
     @property
     def conditional_noise_scale(self) -> float:
-        """σ for which the reward is σ-subgaussian about its mean given the states of its parents."""
-        return self._reward.conditional_noise_scale
+        """σ for which the reward is σ-subgaussian about its mean given the states of its observed parents."""
+        if self._reward.noise is None or not self.hidden_reward_parents:
+            return self._reward.conditional_noise_scale
+        unseen = tuple(
+            axis for axis, v in enumerate(self._reward.parents) if self._model.variables[v] in self._hidden
+        )
+        spread = self._reward.means.max(axis=unseen) - self._reward.means.min(axis=unseen)
+        return math.hypot(self._reward.noise, float(spread.max()) / 2)
+
+    @cached_property
+    def _observed_graph(self) -> ObservedGraph:
+        hidden = frozenset(self._model.index[name] for name in self._hidden)
+        return observed_graph(self._model, self._reward, hidden)
 
     @cached_property
     def dag(self) -> nx.DiGraph[str]:
-        """The causal graph over the variables; the reward is left out."""
+        """The causal graph over the observed variables, without the reward.
+
+        An edge may stand for a path through hidden variables. What hidden common causes do isn't in it.
+        """
         dag: nx.DiGraph[str] = nx.DiGraph()
         names = self._model.variables
-        dag.add_nodes_from(names)
-        for v, parents in enumerate(self._model.parents):
-            dag.add_edges_from((names[parent], names[v]) for parent in parents)
+        dag.add_nodes_from(self._states)
+        dag.add_edges_from((names[parent], names[child]) for parent, child in self._observed_graph.edges)
         return dag
 
     @cached_property
     def _essential_graph(self) -> EssentialGraph:
-        from discovery import EssentialGraph
+        from discovery import EssentialGraph  # late, as it imports what estimation needs
 
+        for cause, below in self.hidden_common_causes.items():
+            raise CausalSystemError(
+                f"Expected hidden variables with at most one observed child each but found {cause!r}, which "
+                f"causes {listed(below)}: no graph over observed variables is true, play without one"
+            )
         return EssentialGraph.from_dag(self.dag)
 
     def essential_graph(self) -> EssentialGraph:
-        """Return the essential graph of `dag`: what infinitely many observations tell of it."""
+        """Return the essential graph of `dag`: what infinitely many observations tell of it.
+
+        Raises
+        ------
+        CausalSystemError
+            If a hidden variable is a common cause of observed ones (`hidden_common_causes`): then no such
+            graph is true.
+        """
         return self._essential_graph
 
-    def network(self) -> DiscreteBayesianNetwork:
-        """Return the variables, without the reward, as a pgmpy network."""
-        from cb_pgm.model.pgmpy_networks import network_of_model
+    @property
+    def reward_node(self) -> str:
+        """The reward's name in `network`: "reward", with as many "_" as set it apart from the variables."""
+        name = "reward"
+        while name in self._model.index:
+            name += "_"
+        return name
 
-        return network_of_model(self._model)
+    def network(self, do: Mapping[str, str] | None = None) -> DiscreteBayesianNetwork:
+        """Return a pgmpy network of the system, as it is or while the variables in `do` are set.
+
+        Parameters
+        ----------
+        do
+            Variables and the state that each is set to. pgmpy's `do` cuts the edges into them, and their
+            tables become point masses, so pgmpy's inference and sampling answer under the intervention.
+
+        Returns
+        -------
+        DiscreteBayesianNetwork
+            A new one each time; hidden variables are its latents. A reward of 0 or 1 is the node
+            `reward_node`, with the states "0" and "1"; a Gaussian reward isn't discrete and is left out.
+
+        Raises
+        ------
+        CausalSystemError
+            If `do` names an unknown variable or state.
+
+        Examples
+        --------
+        >>> from pgmpy.inference import VariableElimination
+        >>> system = CausalSystem.from_bif("data/asia.bif", reward="dysp=yes")
+        >>> inference = VariableElimination(system.network(do={"smoke": "yes"}))
+        >>> found = inference.query(["reward"], show_progress=False)
+        >>> f"{found.get_value(reward='1'):.6f} {system.mean_reward({'smoke': 'yes'}):.6f}"
+        '0.552808 0.552808'
+        """
+        from cb_pgm.model.pgmpy_networks import add_reward, intervened, network_of_model
+
+        self._codes(do or {})  # refuses what can't be set
+        network = network_of_model(self._model, self._hidden)
+        if self._reward.noise is None:
+            add_reward(network, self.reward_node, self._model, self._reward)
+        return intervened(network, do) if do else network
 
     def __repr__(self) -> str:
-        parents = ", ".join(self.reward_parents) or "none"
-        return f"CausalSystem({len(self._model.parents)} variables, reward from {parents})"
+        parents = listed(self.reward_parents)
+        unseen = f" and {len(self._hidden)} hidden" if self._hidden else ""
+        return f"CausalSystem({len(self._states)} variables{unseen}, reward from {parents})"
 
     # -- what it does ----------------------------------------------------------------------------------------
 
     @cached_property
     def _sampler(self) -> Sampler:
-        from cb_pgm.model.sampler import Sampler
+        from cb_pgm.model.sampler import Sampler  # late: numba takes a second to import
 
         return Sampler(self._model, self._reward)
 
     def sample(self, do: Mapping[str, str], size: int, rng: np.random.Generator) -> Observations:
         """Draw `size` rows and their rewards while the variables in `do` are set; {} is plain observation.
 
-        Every variable can be set here to any of its states, whatever `settable` says. Equal generators give
-        equal rows.
+        Every observed variable can be set here to any of its states, whatever `settable` says. Equal
+        generators give equal rows. The codes [size, n] have a column for each of the n observed variables.
 
         Raises
         ------
@@ -214,15 +327,19 @@ class CausalSystem:
             If `do` names an unknown variable or state.
         """
         held = self._nothing_held.copy()
-        for variable, code in codes_of(self._model, do).items():
+        for variable, code in self._codes(do).items():
             held[variable] = code
-        return Observations(*self._sampler.draw(held, len(do), size, rng))
+        codes, rewards = self._sampler.draw(held, len(do), size, rng)
+        return Observations(codes[:, self._shown] if self._hidden else codes, rewards)
+
+    def _codes(self, do: Mapping[str, str]) -> dict[int, int]:
+        return codes_of(self._model, do, self._hidden)
 
     # -- what is true of it ----------------------------------------------------------------------------------
 
     @cached_property
     def _exact(self) -> ExactInference:
-        from cb_pgm.model.exact import ExactInference
+        from cb_pgm.model.exact import ExactInference  # late, as it imports opt_einsum
 
         return ExactInference(self._model)
 
@@ -232,7 +349,7 @@ class CausalSystem:
 
     def mean_reward(self, do: Mapping[str, str] | None = None) -> float:
         """Return the exact mean reward while the variables in `do` are set; {} is plain observation."""
-        held = codes_of(self._model, do or {})
+        held = self._codes(do or {})
         if len(held) > 1:
             key = Intervention(do)
             if key not in self._means:
@@ -266,58 +383,61 @@ class CausalSystem:
         return Intervention({variable: state}), best
 
     def marginals(self) -> Marginals:
-        """Return the exact distribution of each variable under do(): what the paper takes as given."""
+        """Return the exact distribution of each observed variable under do(); the paper takes it as given."""
         from discovery import Marginals
 
-        probabilities = {name: self._exact.marginal(v) for v, name in enumerate(self._model.variables)}
+        probabilities = {name: self._exact.marginal(self._model.index[name]) for name in self._states}
         return Marginals(probabilities, rows=None)
 
     def interventional_distribution(
         self, target: str, do: Mapping[str, str] | None = None
     ) -> NDArray[np.float64]:
-        """Return P(target | do(...)) in the order of ``states[target]``."""
-        if target not in self._model.index:
+        """Return P(target | do(...)), float64 [states of target]."""
+        if target not in self._states:
             raise CausalSystemError(
-                f"Expected a variable but found {target!r}: {nearest(target, self._model.variables)}"
+                f"Expected a variable but found {target!r}: {did_you_mean(target, tuple(self._states))}"
             )
-        return self._exact.distribution(self._model.index[target], codes_of(self._model, do or {}))
+        return self._exact.distribution(self._model.index[target], self._codes(do or {}))
 
     # -- how hard it is --------------------------------------------------------------------------------------
 
     def reward_gap(self) -> float:
-        """Return Δ of Assumption 3: the least, over the reward's ancestors, that any state moves the mean.
+        """Return Δ of Assumption 3: how far each of the reward's ancestors moves its mean at least.
 
-        Over all states, settable or not; 1 when the reward has no parent.
+        It is the minimum over the observed ancestors of the maximum over their states, settable or not, of
+        |E[R | do(x)] − E[R]|, in the reward's unit; 1 when the reward has no parent.
         """
         observed, means = self._all_arms
         return gaps.reward_gap(observed, means, self._every_state)
 
     def effect_gap(self) -> float:
-        """Return ε of Assumption 2: the least, over edges, that any state of the cause moves the target.
+        """Return ε of Assumption 2: how far each cause moves the target of its edge at least.
 
-        Over all states, settable or not; 1 when there is no edge.
+        It is the minimum over the edges of `dag` of the maximum over states, settable or not, of
+        |P(y | do(x)) − P(y)|; 1 when there is no edge.
         """
         return self._effect_gap
 
     @cached_property
     def _effect_gap(self) -> float:
-        return gaps.effect_gap(self._exact, gaps.all_edges(self._model), self._every_state)
+        return gaps.effect_gap(self._exact, self._observed_graph.edges, self._every_state)
 
     def effective_gaps(self, graph: EssentialGraph) -> tuple[float, float]:
-        """Return (Δ, ε) over what a search over `graph`, downstream components first, has to see.
+        """Return (Δ, ε) over the effects that a search over `graph`, downstream components first, has to see.
 
-        Δ over the reward's ancestors in its parents' chain components, ε over those components' undirected
-        edges that are true edges; settable states only, and no variable held. An empty minimum is 1; below
-        1e-12 is 0. Where a variable of these components, or of one not upstream of them, can't be set, the
-        minima are over all components that hold an ancestor of the reward.
+        Δ is the minimum over the reward's ancestors in its parents' chain components, ε that over those
+        components' undirected edges that are true edges. Only settable states count, and no other variable is
+        held. An empty minimum is 1, and one below 1e-12 is 0. Where a variable of these components, or of one
+        not upstream of them, can't be set, the minima are over all components that hold an ancestor of the
+        reward.
 
         Raises
         ------
         CausalSystemError
             If `graph` is over other variables.
         """
-        return gaps.effective_gaps(self._exact, self._reward, self._all_arms, graph, self._settable)
+        return gaps.effective_gaps(self._exact, self._observed_graph, self._all_arms, graph, self._settable)
 
     @property
     def _every_state(self) -> dict[int, range]:
-        return {v: range(card) for v, card in enumerate(self._model.cards)}
+        return {v: range(self._model.cards[v]) for v in self._shown}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +14,13 @@ import numpy as np
 from cb_pgm.errors import CausalBanditError, CausalSystemError
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
+from cb_pgm.wording import did_you_mean, nearest
 from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
-from discovery.estimation.knowledge import read_knowledge
+from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
 
 if TYPE_CHECKING:
-    from cb_pgm.policies.base import States
+    from cb_pgm.model.intervention import States
     from discovery import DiscreteTable
 
 __all__ = [
@@ -33,8 +32,8 @@ __all__ = [
     "read_graph",
     "read_truth",
     "settable_states",
-    "turned_over",
     "widened",
+    "with_flipped_reward",
 ]
 
 #: What ``cb-pgm discover --json`` says of a graph beside the graph.
@@ -52,25 +51,9 @@ class UsedGraph:
     warnings: tuple[str, ...] = ()
 
 
-def estimated_graph(
-    table: DiscreteTable,
-    method: str,
-    *,
-    knowledge: str | Path | None = None,
-    alpha: float = 0.01,
-    uc_rule: int = 2,
-    equivalent_sample_size: float = 1.0,
-) -> UsedGraph:
-    """Estimate the graph of a table as `discovery.estimate` does, with knowledge from a TOML file."""
-    known = None if knowledge is None else read_knowledge(knowledge)
-    found = estimate(
-        table,
-        method,
-        alpha=alpha,
-        uc_rule=uc_rule,
-        equivalent_sample_size=equivalent_sample_size,
-        knowledge=known,
-    )
+def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGraph:
+    """Estimate the graph of a table as `discovery.estimate` does."""
+    found = estimate(table, **settings.estimate_keywords())
     return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds, found.warnings)
 
 
@@ -125,7 +108,8 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
     CausalSystemError
         If the file can't be read or the reward isn't in it.
     """
-    from cb_pgm.model.pgmpy_networks import model_of_network, read_bif
+    from cb_pgm.model.bif import read_bif
+    from cb_pgm.model.pgmpy_networks import model_of_network
 
     network = read_bif(path)
     if "=" not in reward:
@@ -141,14 +125,11 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
     return system if settable is None else CausalSystem(network, reward=reward, settable=settable)
 
 
-def turned_over(system: CausalSystem) -> CausalSystem:
+def with_flipped_reward(system: CausalSystem) -> CausalSystem:
     """Return the system whose reward of 0 or 1 is 1 minus this one's."""
-    parents = system.reward_parents
-    choices = [system.states[parent] for parent in parents]
-    means = [1 - system.mean_reward(dict(zip(parents, joint, strict=True))) for joint in product(*choices)]
-    numbers = tuple(system.model.index[parent] for parent in parents)
-    table = np.clip(np.reshape(means, [len(states) for states in choices]), 0, 1)
-    return CausalSystem.from_model(system.model, Reward(numbers, table, None), settable=system.settable)
+    reward = system.reward
+    flipped = Reward(reward.parents, np.clip(1 - reward.means, 0, 1), None)
+    return CausalSystem.from_model(system.model, flipped, settable=system.settable, hidden=system.hidden)
 
 
 def settable_states(states: States, not_settable: Sequence[str]) -> dict[str, Sequence[str]] | None:
@@ -157,7 +138,7 @@ def settable_states(states: States, not_settable: Sequence[str]) -> dict[str, Se
         if variable not in states:
             raise CausalBanditError(
                 f"Expected variables that can't be set to be in the table but found {variable!r}: "
-                f"{_nearest(variable, states)}"
+                f"{did_you_mean(variable, states)}"
             )
     if not not_settable:
         return None
@@ -175,15 +156,16 @@ def check_against_truth(table: DiscreteTable, truth: CausalSystem, path: str | P
     seen = {**table.states, **{variable: (state,) for variable, state in table.constants.items()}}
     for variable, states in seen.items():
         if variable not in truth.states:
+            near = nearest(variable, truth.states)
             raise CausalBanditError(
                 f"Expected the variables of {path} but found the column {variable!r} in the table: "
-                f"{_nearest(variable, truth.states)}, or ignore the column"
+                f"{'ignore the column' if near is None else f'did you mean {near!r}?'}"
             )
         for state in states:
             if state not in truth.states[variable]:
                 raise CausalBanditError(
                     f"Expected the states of {path} but found {state!r} in the column {variable!r}: "
-                    f"{_nearest(state, truth.states[variable])}"
+                    f"{did_you_mean(state, truth.states[variable])}"
                 )
     for variable in truth.states:
         if variable not in seen:
@@ -207,7 +189,7 @@ def marginals_over(table: DiscreteTable, states: States) -> Marginals:
 
 
 def _dag_of_bif(path: str | Path) -> nx.DiGraph[str]:
-    from cb_pgm.model.pgmpy_networks import read_bif
+    from cb_pgm.model.bif import read_bif
 
     network = read_bif(path)
     dag: nx.DiGraph[str] = nx.DiGraph()
@@ -223,7 +205,7 @@ def _checked_nodes(found: Sequence[str], nodes: Sequence[str] | None, path: str 
     for node in found:
         if node not in nodes:
             raise GraphError(
-                f"Expected the same variables but found {node!r} in {path}: {_nearest(node, nodes)}"
+                f"Expected the same variables but found {node!r} in {path}: {did_you_mean(node, nodes)}"
             )
     for node in nodes:
         if node not in found:
@@ -246,9 +228,3 @@ def _without_remarks(text: str) -> str:
     if not isinstance(content, dict):
         return text
     return json.dumps({key: value for key, value in content.items() if key not in _REMARKS})
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    close = get_close_matches(name, names, n=1)
-    return f"did you mean {close[0]!r}" if close else f"known are {', '.join(names[:6])}"

@@ -10,10 +10,10 @@ everything decided and nothing pulled.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,88 +22,28 @@ from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.fitting import is_binary, rehearse, rewards_of
 from cb_pgm.pipeline import inputs
 from cb_pgm.pipeline.budget import budget_warnings
-from cb_pgm.pipeline.task import Entry, Task
-from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy, policy_kind
-from discovery import DiscreteTable, read_csv
+from cb_pgm.pipeline.run_report import RunReport
+from cb_pgm.pipeline.settings import RunSettings
+from cb_pgm.pipeline.task import Entry, Played, Task
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import POLICIES, make_policy, policy_kind
+from cb_pgm.simulation import simulate
+from cb_pgm.wording import listed
+from discovery.table.discrete_table import DiscreteTable, read_table
 
 if TYPE_CHECKING:
     from cb_pgm.model.system import CausalSystem
-    from cb_pgm.pipeline.run_report import RunReport
     from discovery import EssentialGraph
 
-__all__ = ["Pipeline"]
+__all__ = ["Pipeline", "play"]
 
 
-@dataclass(frozen=True)
-class Pipeline:
-    """The settings of a run.
-
-    Parameters
-    ----------
-    csv
-        The table of observations.
-    reward
-        A numeric column, or "column=state" for a reward of 1 where the column has that state and 0 elsewhere.
-    truth
-        A network in BIF to play against and score with; None: a *rehearsal*, on a model fitted to the table.
-    graph
-        A graph in JSON or BIF to use instead of an estimate.
-    method, knowledge, alpha, uc_rule, equivalent_sample_size
-        How the graph is estimated, as in `discovery.estimate`; `knowledge` is a TOML file of what is known.
-    policies
-        Names out of `cb_pgm.policies.registry.POLICIES`. Those that work on a graph play on the estimated one
-        and, with a truth, also on the true one ("oracle"), there with exact marginals; those that are told
-        what is played against count as the oracle's too.
-    horizon, runs, seed
-        Rounds; repetitions; what everything random comes from (None: drawn, and kept in the task).
-    failure_prob
-        δ.
-    reward_gap, effect_gap
-        Δ and ε for budgets; None: the effective ones of the truth or of the fitted model.
-    max_parents
-        How many causes of the reward policies look for; None: as many as the truth or the fitted model has.
-    minimize
-        Look for the lowest mean reward.
-    reward_range, noise_scale
-        For σ: rewards lie in this range, or σ itself. None: half the observed range.
-    not_settable
-        Variables that can't be set.
-    ignore, missing, bins, bin_rule, merge_rare, intervention_column, separator
-        As in `discovery.read_csv`. Interventional rows are left aside: graph and model come from the others.
-    """
-
-    csv: str | Path
-    reward: str
-    truth: str | Path | None = None
-    graph: str | Path | None = None
-    method: Literal["ges", "pc", "chow-liu"] = "ges"
-    knowledge: str | Path | None = None
-    alpha: float = 0.01
-    uc_rule: int = 2
-    equivalent_sample_size: float = 1.0
-    policies: Sequence[str] = ("cn-ucb", "ucb")
-    horizon: int = 100_000
-    runs: int = 1
-    seed: int | None = None
-    failure_prob: float = 0.05
-    reward_gap: float | None = None
-    effect_gap: float | None = None
-    max_parents: int | None = None
-    minimize: bool = False
-    reward_range: tuple[float, float] | None = None
-    noise_scale: float | None = None
-    not_settable: Sequence[str] = ()
-    ignore: Sequence[str] = ()
-    missing: str = "refuse"
-    bins: int | None = None
-    bin_rule: str = "quantile"
-    merge_rare: float | None = None
-    intervention_column: str | None = None
-    separator: str | None = None
+class Pipeline(RunSettings):
+    """A run: its settings (`RunSettings`), what they lead to, and its outcome."""
 
     def run(self, progress: Callable[[int], object] | None = None) -> RunReport:
-        """Prepare and play; `progress` is told of rounds as they pass."""
-        return self.prepare().play(progress)
+        """Prepare and play; `progress` is called after each pull with the number of rounds played."""
+        return play(self.prepare(), progress)
 
     def prepare(self) -> Task:
         """Read the inputs, estimate the graph, set up the system and the policies.
@@ -121,13 +61,13 @@ class Pipeline:
         rewards = rewards_of(table)
         truth = self._truth(table)
         used = self._graph(table)
-        turn = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
-        upright = table if turn is None else replace(table, rewards=turn - rewards)
-        system, warnings = truth or self._fitted(upright, used.graph)
+        flip_from = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
+        maximised = table if flip_from is None else replace(table, rewards=flip_from - rewards)
+        system, warnings = truth or self._fitted(maximised, used.graph)
         used = replace(used, graph=inputs.widened(used.graph, system.states))
         noise_scale, about_noise = self._noise_scale(rewards, system)
         context = self._context(system, noise_scale)
-        entries = tuple(self._entries(context, upright, used.graph, system))
+        entries = tuple(self._entries(context, maximised, used.graph, system))
         return Task(
             settings=self,
             seed=secrets.randbits(32) if self.seed is None else self.seed,
@@ -136,7 +76,7 @@ class Pipeline:
             system=system,
             is_truth=self.truth is not None,
             context=context,
-            turn=turn,
+            flip_from=flip_from,
             entries=entries,
             warnings=(
                 *table.warnings,
@@ -151,7 +91,8 @@ class Pipeline:
 
     def _check(self) -> None:
         if not self.policies:
-            raise CausalBanditError(f"Expected a policy out of {', '.join(POLICIES)} but found none")
+            known = listed(POLICIES, most=len(POLICIES), last="or")
+            raise CausalBanditError(f"Expected at least one policy but found none: choose {known}")
         for name in self.policies:
             policy_kind(name)
         if self.horizon < 1 or self.runs < 1:
@@ -159,29 +100,12 @@ class Pipeline:
             raise CausalBanditError(f"Expected at least one round and one run but found {found}")
 
     def _table(self) -> DiscreteTable:
-        return read_csv(
-            self.csv,
-            self.reward,
-            ignore=self.ignore,
-            missing=self.missing,
-            bins=self.bins,
-            bin_rule=self.bin_rule,
-            merge_rare=self.merge_rare,
-            intervention_column=self.intervention_column,
-            separator=self.separator,
-        )
+        return read_table(self.csv, self.reward, self)
 
     def _graph(self, table: DiscreteTable) -> inputs.UsedGraph:
         if self.graph is not None:
             return inputs.read_graph(self.graph, table.variables)
-        return inputs.estimated_graph(
-            table,
-            self.method,
-            knowledge=self.knowledge,
-            alpha=self.alpha,
-            uc_rule=self.uc_rule,
-            equivalent_sample_size=self.equivalent_sample_size,
-        )
+        return inputs.estimated_graph(table, self)
 
     def _truth(self, table: DiscreteTable) -> tuple[CausalSystem, tuple[str, ...]] | None:
         """Return the truth, its best arm having the highest mean also when minimizing, and warnings."""
@@ -193,10 +117,10 @@ class Pipeline:
         warnings: tuple[str, ...] = ()
         if len(parents) > 1:
             warnings = (
-                f"the reward has {len(parents)} causes in the truth ({', '.join(parents)}): CN-UCB's "
+                f"the reward has {len(parents)} causes in the truth ({listed(parents)}): CN-UCB's "
                 f"assumption of a single one fails",
             )
-        return (inputs.turned_over(system) if self.minimize else system), warnings
+        return (inputs.with_flipped_reward(system) if self.minimize else system), warnings
 
     def _fitted(self, table: DiscreteTable, graph: EssentialGraph) -> tuple[CausalSystem, tuple[str, ...]]:
         """Return the model fitted to the table, and warnings."""
@@ -256,8 +180,25 @@ class Pipeline:
         for name in dict.fromkeys(self.policies):
             kind = policy_kind(name)
             if not kind.needs_graph:
-                yield Entry(name, "oracle" if kind.told else "none", make_policy(name, context))
+                yield Entry(name, "oracle" if kind.is_oracle else "none", make_policy(name, context))
                 continue
             for where, (essential_graph, marginals) in worlds.items():
                 known = replace(context, graph=essential_graph, marginals=marginals)
                 yield Entry(name, where, make_policy(name, known))
+
+
+def play(task: Task, progress: Callable[[int], object] | None = None) -> RunReport:
+    """Play every policy of a task as often as its settings ask for.
+
+    What a run draws depends on the seed, its policy, its graph and its number alone. `progress` is called
+    after each pull with the number of rounds played.
+    """
+    settings = task.settings
+    played = []
+    for entry in task.entries:
+        for run in range(settings.runs):
+            key = (zlib.crc32(f"{entry.name} {entry.graph}".encode()), run)
+            seed = np.random.SeedSequence(task.seed, spawn_key=key)
+            outcome = simulate(entry.policy, task.system, settings.horizon, seed, progress=progress)
+            played.append(Played(entry.name, entry.graph, run, outcome))
+    return RunReport(task, tuple(played))

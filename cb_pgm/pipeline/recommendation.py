@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,11 @@ import numpy as np
 
 from cb_pgm.model.fitting import is_binary, rewards_of
 from cb_pgm.model.intervention import Intervention
+from cb_pgm.pipeline.task import Played, Task, groups_of
 
 if TYPE_CHECKING:
-    from cb_pgm.pipeline.run_report import RunReport
+    from cb_pgm.model.intervention import ArmEstimate
     from cb_pgm.pipeline.task import Task
-    from cb_pgm.policies.base import ArmEstimate
 
 __all__ = ["Recommendation", "recommend"]
 
@@ -48,22 +49,21 @@ class Recommendation:
     next_steps: tuple[str, ...]
 
 
-def recommend(report: RunReport) -> Recommendation | None:
+def recommend(task: Task, played: Sequence[Played]) -> Recommendation | None:
     """Return the best arm of the policy that lost least; None where it pulled no arm.
 
     Policies with the oracle's knowledge don't count: nobody has that in earnest. Of several runs the arm that
     came out best most often is taken, with the estimate of the first run that had it.
     """
-    groups = [group for group in report.groups() if group[0].graph != "oracle"]
+    groups = [group for group in groups_of(played) if group[0].graph != "oracle"]
     if not groups:
         return None
-    best = min(groups, key=lambda group: sum(played.outcome.regret for played in group))
-    arms = [played.outcome.best_arm for played in best if played.outcome.best_arm is not None]
+    best = min(groups, key=lambda group: sum(one.outcome.regret for one in group))
+    arms = [one.outcome.best_arm for one in best if one.outcome.best_arm is not None]
     if not arms:
         return None
     chosen, _ = Counter(arm.intervention for arm in arms).most_common(1)[0]
     estimate = next(arm for arm in arms if arm.intervention == chosen)
-    task = report.task
     mean, (low, high), grounds = _expectation(task, estimate)
     if is_binary(rewards_of(task.table)):
         low, high = max(0.0, low), min(1.0, high)

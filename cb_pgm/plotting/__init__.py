@@ -1,5 +1,6 @@
-"""Pictures: first a tidy frame of what is shown, then a thin renderer of it.
+"""Figures: one function makes a tidy data frame of the data shown, another one draws that frame.
 
-`regret` draws regret curves and has the style that all share; `results` draws pulls, arms and regret against
-rows; `graph_plots` draws graphs, with `graph_drawing` and `layered_layout` below it.
+In: results, curves and graphs. Out: data frames and matplotlib figures. `regret` draws regret curves and
+holds the style of all figures. `results` draws rounds to identification, arm means and regret against rows.
+`graph_plots` draws graphs; `graph_drawing` and `layered_layout` are its parts.
 """

@@ -1,7 +1,7 @@
-"""Nodes and edges of a graph on an axes: boxes in layers, smooth lines between them, solid arrowheads.
+"""Draw the nodes and edges of a graph: boxes in layers, smooth curves between them, solid arrowheads.
 
-`place` decides once where everything stands; `draw_panel` draws edges and nodes there, in any styles, as
-often as one likes.
+`place` computes the positions once. `draw_panel` draws edges and nodes at these positions in any style, and
+can be called for several panels.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class NodeStyle:
-    """How a node's box is drawn."""
+    """The style of a node's box: matplotlib colours and line style, line width in points, bold text."""
 
     facecolor: str = "white"
     edgecolor: str = "black"
@@ -49,7 +49,17 @@ class NodeStyle:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where nodes and bends stand, how wide each box is, and the size of it all, in inches."""
+    """The positions of nodes and bends, and the size of the drawing.
+
+    Attributes
+    ----------
+    layout
+        x in inches, y in layers.
+    widths
+        node → width of its box, in inches.
+    left, right, lowest
+        The extent of the drawing, in inches; its top is at 0.
+    """
 
     layout: Layout
     widths: Mapping[str, float]
@@ -59,15 +69,25 @@ class Placement:
 
     @property
     def width(self) -> float:
+        """The width of a panel that holds the drawing, in inches."""
         return max(3.9, self.right - self.left + 0.4)
 
     @property
     def height(self) -> float:
+        """The height of a panel that holds the drawing, in inches."""
         return 0.9 - self.lowest
 
 
 def place(dag: nx.DiGraph[str], nodes: Collection[str] | None = None) -> Placement:
-    """Place the nodes of `dag`, or some of them, so that the arrows between them point down."""
+    """Place nodes of `dag` in layers so that the edges between them point down.
+
+    Parameters
+    ----------
+    dag
+        A directed acyclic graph.
+    nodes
+        The nodes to place; None: all.
+    """
     if nodes is not None:
         whole, chosen = dag, set(nodes)
         dag = nx.DiGraph()
@@ -82,7 +102,7 @@ def place(dag: nx.DiGraph[str], nodes: Collection[str] | None = None) -> Placeme
 
 
 def shortened(name: str) -> str:
-    """Return the name as it is written in a box: a long one loses its middle."""
+    """Return the name as it is written in a box: of more than 28 characters the middle is left out."""
     if len(name) <= _LONGEST_LABEL:
         return name
     half = (_LONGEST_LABEL - 1) // 2
@@ -96,18 +116,20 @@ def draw_panel(
     edge_styles: Mapping[str, Mapping[str, Any]],
     node_styles: Mapping[str, NodeStyle],
 ) -> None:
-    """Draw on `axes`, of equal scale in both directions.
+    """Draw a graph on `axes`, with the same scale in both directions.
 
     Parameters
     ----------
+    axes
+        The axes to draw on.
     placement
-        Of the graph's nodes, or of more.
+        The positions of the graph's nodes; all of its nodes are drawn.
     edges
-        Columns source, target, directed, verdict; one row an edge.
+        Columns source, target, directed, verdict; one row per edge.
     edge_styles
-        verdict → line style.
+        verdict → line style, as matplotlib's keyword arguments of a patch.
     node_styles
-        Those of nodes that differ from `NodeStyle()`.
+        node → style, for nodes that aren't drawn as `NodeStyle()`.
     """
     axes.set_xlim(placement.left - 0.15, placement.right + 0.15)
     axes.set_ylim(placement.lowest - 0.35, 0.35)
@@ -150,7 +172,7 @@ def _draw_node(axes: Axes, node: str, centre: Point, width: float, style: NodeSt
 
 
 def _draw_edge(axes: Axes, route: Sequence[Point], directed: bool, style: Mapping[str, Any]) -> None:
-    """Draw a smooth line along `route`, and at its end an arrowhead, solid whatever the line's style."""
+    """Draw a smooth curve along `route` and, if directed, a solid arrowhead at its end."""
     points = [np.array(point) for point in route]
     before_end = points[-2][1] - points[-1][1] if points[-2][1] != points[-1][1] else 1.0
     up = np.array([0.0, np.sign(before_end)])
@@ -164,9 +186,10 @@ def _draw_edge(axes: Axes, route: Sequence[Point], directed: bool, style: Mappin
 
 
 def _routes(edges: pd.DataFrame, placement: Placement) -> list[list[Point]]:
-    """Return each edge's way from box to box, in inches: along the layout's bends, ends spread over its side.
+    """Return each edge's points from box to box, in inches, along the bends of the layout.
 
-    Ends on the same side of a box are ordered by where they come from, so that lines don't cross on arrival.
+    Ends on the same side of a box are spread over it, in the order of their neighbouring points, so that
+    edges don't cross at the box.
     """
     layout, widths = placement.layout, placement.widths
     ways: list[list[Point]] = []
@@ -187,7 +210,7 @@ def _routes(edges: pd.DataFrame, placement: Placement) -> list[list[Point]]:
 
 
 def _curve(points: Sequence[NDArray[np.float64]]) -> Path:
-    """Return a smooth path through the points, vertical at both ends, no wider than they are."""
+    """Return a smooth path through the points, vertical at both ends and no wider than the points."""
     if points[0][1] == points[-1][1] and len(points) == 2:
         arch = np.array([0.0, 0.45 * _LAYER])
         return Path(

@@ -1,6 +1,6 @@
-"""An essential graph as a picture: alone, or estimated beside true with every edge judged.
+"""Draw an essential graph, alone or as an estimate beside the true graph with every edge compared.
 
-edge_verdicts(estimated, truth)   →  draw_graphs(edges, placed)
+`edge_verdicts` makes the data frame of edges, `draw_graphs` draws it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 
 from cb_pgm.plotting.graph_drawing import NodeStyle, draw_panel, place
 from cb_pgm.plotting.regret import STYLE, new_figure
+from cb_pgm.wording import count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,18 +39,26 @@ _MEANING = {
     "turned": "wrongly turned",
     "edge": "estimated",
 }
-_WIDEST = 13.0  # inches; wider pairs of graphs go one below the other
+_WIDEST = 13.0  # inches; wider pairs of graphs are placed one below the other
 
 
 def edge_verdicts(estimated: EssentialGraph, truth: EssentialGraph | None = None) -> pd.DataFrame:
-    """Judge every edge of two graphs over the same nodes.
+    """Compare every edge of two graphs over the same nodes.
+
+    Parameters
+    ----------
+    estimated
+        The estimated graph.
+    truth
+        The true graph; None if it isn't known.
 
     Returns
     -------
     pd.DataFrame
-        Columns panel (a category, "estimated" and "truth"), source, target, directed, verdict: "right" (the
-        same edge in both), "turned" (adjacent in both, with another direction or none), "extra" (estimated
-        only), "missing" (true only); without a truth, "edge".
+        One row per edge and graph, with the columns panel (a category, "estimated" or "truth"), source,
+        target, directed and verdict. The verdict is "right" (the same edge in both graphs), "turned"
+        (adjacent in both, with another direction or none), "extra" (in the estimate only) or "missing" (in
+        the truth only). Without a true graph it is "edge".
 
     Examples
     --------
@@ -84,19 +93,19 @@ def draw_graphs(
     marked: Sequence[str] = (),
     marked_as: str = "the reward's parent",
 ) -> Figure:
-    """Draw the edges that `edge_verdicts` judged, one panel per graph, all with the same positions.
+    """Draw the edges of `edge_verdicts`, one panel per graph, all with the same positions.
 
     Parameters
     ----------
     edges
         As `edge_verdicts` returns it.
     graph
-        The graph whose arrows set the layers: the truth where there is one. Undirected edges are laid out as
-        in one of the graphs of its class.
+        The graph whose directed edges set the layers: the true graph if there is one. Undirected edges are
+        laid out as in one DAG of its class.
     nodes
-        What to draw of it; None: all.
+        The nodes to draw; None: all.
     marked, marked_as
-        Nodes to shade, and what the shade means.
+        The nodes to shade, and the meaning of the shade in the legend.
     """
     placement = place(graph.consistent_extension(), nodes)
     drawn = set(placement.widths)
@@ -122,13 +131,13 @@ def _marks(graph: EssentialGraph) -> dict[frozenset[str], tuple[str, str, bool]]
 
 def _title(panel: str, edges: pd.DataFrame) -> str:
     counts = edges["verdict"].value_counts()
-    said = [
+    parts = [
         f"{counts[verdict]} {verdict}"
         for verdict in ("right", "turned", "extra", "missing")
         if verdict in counts
     ]
     name = "Estimated graph" if panel == "estimated" else "True graph"
-    return f"{name}: {', '.join(said) or f'{len(edges)} edges'}"
+    return f"{name}: {', '.join(parts) or count(len(edges), 'edge')}"
 
 
 def _legend(figure: Figure, edges: pd.DataFrame, marked_as: str) -> None:

@@ -1,8 +1,13 @@
-"""Where to draw the nodes of a directed graph: in layers, arrows pointing down, with few crossings.
+"""Layered layout of a directed graph: nodes in layers, edges pointing down, few crossings.
 
-The usual four steps (Sugiyama, Tagawa & Toda, 1981): give every node a layer, put a bend on each arrow for
-every layer that it passes, order each layer to lower the number of crossings, and move nodes sideways until
-arrows run straight.
+It takes the usual four steps of [1]_: assign every node to a layer, insert a bend into each edge for every
+layer that it passes, order each layer so that few edges cross, and move nodes sideways until edges run
+straight.
+
+References
+----------
+.. [1] Sugiyama, Tagawa & Toda (1981), Methods for visual understanding of hierarchical system structures,
+   IEEE Transactions on Systems, Man, and Cybernetics 11.
 """
 
 from __future__ import annotations
@@ -17,20 +22,20 @@ import numpy as np
 __all__ = ["Layout", "layered_layout"]
 
 _SWEEPS = 24
-_GAP = 0.35  # clear space between neighbours of a layer, in the unit of the widths
+_GAP = 0.35  # empty space between neighbours in a layer, in the unit of the widths
 _BEND_WIDTH = 0.25
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Positions of nodes, and of the bends of arrows that pass through other layers.
+    """Positions of the nodes, and of the bends of edges that pass through other layers.
 
     Attributes
     ----------
     positions
-        node → (x, y): centres, x in the unit of the widths given, y = −layer.
+        node → (x, y) of its centre; x has the unit of the given widths, y is minus the number of the layer.
     bends
-        (source, target) → points between the two ends, first to last; an arrow without bends is left out.
+        (source, target) → points between the two ends, first to last. Edges without bends are left out.
     """
 
     positions: dict[str, tuple[float, float]]
@@ -38,19 +43,20 @@ class Layout:
 
 
 def layered_layout(dag: nx.DiGraph[str], widths: Mapping[str, float]) -> Layout:
-    """Place the nodes of `dag` in layers, every arrow pointing down.
+    """Place the nodes of `dag` in layers so that every edge points down.
 
     Parameters
     ----------
     dag
-        Acyclic; an arrow u → v means that u stands above v.
+        A directed acyclic graph; for an edge u → v, u stands above v.
     widths
-        node → width of its drawn label.
+        node → width of its drawn label, in any unit.
 
     Returns
     -------
     Layout
-        The same for the same node and edge order; no two nodes of a layer overlap.
+        No two nodes of a layer overlap. Equal graphs with the same order of nodes and edges get equal
+        layouts.
 
     Examples
     --------
@@ -76,7 +82,7 @@ def layered_layout(dag: nx.DiGraph[str], widths: Mapping[str, float]) -> Layout:
 
 
 def _layers(dag: nx.DiGraph[str], nodes: Sequence[str]) -> dict[str, int]:
-    """Longest path from a source; then nodes with more children than parents as far down as these allow."""
+    """Return each node's layer: its longest path from a source, then as low as suits most of its edges."""
     order = [
         node for node in nx.lexicographical_topological_sort(dag, key=list(dag).index) if dag.degree(node)
     ]
@@ -92,7 +98,7 @@ def _layers(dag: nx.DiGraph[str], nodes: Sequence[str]) -> dict[str, int]:
 def _with_bends(
     dag: nx.DiGraph[str], nodes: Sequence[str], depth: Mapping[str, int]
 ) -> tuple[nx.DiGraph[Hashable], dict[tuple[str, str], list[Hashable]]]:
-    """Replace each arrow over several layers by a chain with a bend, (u, v, layer), in each of them."""
+    """Replace each edge over several layers by a chain with a bend, (u, v, layer), in each of them."""
     graph: nx.DiGraph[Hashable] = nx.DiGraph()
     for node in nodes:
         graph.add_node(node, layer=depth[node])
@@ -107,7 +113,7 @@ def _with_bends(
 
 
 def _ordered(graph: nx.DiGraph[Hashable]) -> list[list[Hashable]]:
-    """Order each layer by the mean place of its neighbours, down and up in turn; keep what crosses least."""
+    """Order each layer by the mean position of its neighbours, down and up in turn; keep the best order."""
     rows: list[list[Hashable]] = []
     for component in nx.weakly_connected_components(graph):
         for node in [node for node in graph if node in component]:
@@ -131,7 +137,7 @@ def _ordered(graph: nx.DiGraph[Hashable]) -> list[list[Hashable]]:
 
 
 def _by_mean_place(row: Sequence[Hashable], places: Mapping[Hashable, Sequence[int]]) -> list[Hashable]:
-    """Sort `row` by the mean of each node's `places`; a node without any stays where it is."""
+    """Sort `row` by the mean of each node's `places`; a node without any keeps its position."""
     free = [node for node in row if places[node]]
     ranked = iter(sorted(free, key=lambda node: float(np.mean(places[node]))))
     return [next(ranked) if places[node] else node for node in row]
@@ -151,7 +157,7 @@ def _crossings(graph: nx.DiGraph[Hashable], rows: Sequence[Sequence[Hashable]]) 
 def _sideways(
     graph: nx.DiGraph[Hashable], rows: Sequence[Sequence[Hashable]], width: Mapping[Hashable, float]
 ) -> dict[Hashable, float]:
-    """Move every node to the mean of its neighbours as nearly as order and widths allow (least squares)."""
+    """Move every node as close to the mean of its neighbours as order and widths allow (least squares)."""
     from sklearn.isotonic import isotonic_regression
 
     offsets = [_offsets([width[node] for node in row]) for row in rows]
@@ -172,7 +178,7 @@ def _sideways(
 
 
 def _offsets(widths: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return how far right of the first centre each centre stands when a row is packed tightly."""
+    """Return each centre's distance from the first one in a tightly packed row, float64 [len(widths)]."""
     middles = np.array([(left + right) / 2 + _GAP for left, right in pairwise(widths)])
     return np.concatenate([[0.0], np.cumsum(middles)])
 
@@ -180,7 +186,7 @@ def _offsets(widths: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.floa
 def _lone_row(
     nodes: Sequence[str], widths: Mapping[str, float], placed: Mapping[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
-    """Put nodes without any arrow in rows of their own, below the others and about as wide."""
+    """Place nodes without edges in rows of their own, below the others and about as wide."""
     left = min((x - widths[node] / 2 for node, (x, _) in placed.items()), default=0.0)
     right = max((x + widths[node] / 2 for node, (x, _) in placed.items()), default=0.0)
     y = min((y for _, y in placed.values()), default=1.0) - 1

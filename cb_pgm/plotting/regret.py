@@ -1,10 +1,10 @@
-"""Pictures of results: first a tidy frame of what is shown, then a renderer that only draws that frame.
+"""Draw regret curves, in the style that all figures share.
 
-    regret_bands(curves)              →  draw_regret(bands)
-    edge_verdicts(estimated, truth)   →  draw_graphs(edges, nodes, …)
+`regret_bands` summarises curves in a tidy data frame, `draw_regret` draws that frame.
 
-Colours are Okabe & Ito's, told apart under every common colour blindness, and never the only difference: line
-styles go with them. Figures are made without pyplot, so nothing global changes.
+Colours are those of Okabe & Ito, which can be distinguished under every common colour blindness. They are
+never the only difference: line styles go with them. Figures are made without pyplot, so no global state
+changes.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def regret_bands(curves: pd.DataFrame, *, low: float = 0.1, high: float = 0.9) -
     Returns
     -------
     pd.DataFrame
-        Columns policy, graph, round, mean, low, high, runs: one row per policy, graph and recorded round, in
-        the order in which policies and graphs first appear.
+        Columns policy, graph, round, mean, low, high, runs; regret is in units of the reward. One row per
+        policy, graph and recorded round, in the order in which policies and graphs first appear.
 
     Examples
     --------
@@ -92,16 +92,18 @@ def draw_regret(
     band_name: str = "band: 10–90 % of runs",
     narrow: bool = False,
 ) -> Figure:
-    """Draw mean regret against rounds, one line per policy and graph, named at its end.
+    """Draw mean regret against rounds, one curve per policy and graph, labelled at its end.
 
     Parameters
     ----------
     bands
         As `regret_bands` returns it.
-    title, band_name
-        What is shown, and what the band is; the latter is left out where every line stands on a single run.
+    title
+        The first line of the figure's title.
+    band_name
+        The description of the band; it is left out if every curve is a single run.
     narrow
-        Fit a phone: half as wide, lines named below.
+        Draw for a phone: half as wide, with the labels below.
     """
     with mpl.rc_context(STYLE):
         count = bands[["policy", "graph"]].drop_duplicates().shape[0]
@@ -136,7 +138,7 @@ def draw_regret(
 
 
 def line_name(policy: str, graph: str) -> str:
-    """Return what a policy on a graph is called in pictures and tables.
+    """Return the label of a policy on a graph in figures and tables.
 
     Examples
     --------
@@ -150,14 +152,14 @@ def line_name(policy: str, graph: str) -> str:
 
 @contextmanager
 def saving() -> Iterator[None]:
-    """Keep the style while a figure is written, and quiet about signs that its font lacks."""
+    """Keep the style while a figure is written, and ignore warnings about glyphs that its font lacks."""
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)
         yield
 
 
 def log_scale(axes: Axes, which: Literal["x", "y"], *, unit: str = "") -> None:
-    """Make the axis of what is drawn logarithmic, its numbers written as 300, 1k, 30k."""
+    """Make an axis logarithmic, with tick labels like 300, 1k and 30k; draw the data before calling it."""
     getattr(axes, f"set_{which}scale")("log")
     axis = axes.xaxis if which == "x" else axes.yaxis
     low, high = axis.get_data_interval()
@@ -168,19 +170,19 @@ def log_scale(axes: Axes, which: Literal["x", "y"], *, unit: str = "") -> None:
 
 
 def line_style(index: int) -> dict[str, Any]:
-    """Return the colour and dashes of the line with that number: 49 differ, the first 7 in both."""
+    """Return colour and dashes of the curve with that number; 49 differ, the first 7 in both."""
     return {"color": OKABE_ITO[index % 7], "linestyle": _LINE_STYLES[(index + index // 7) % 7]}
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of that many inches, drawn by Agg, with its layout kept tidy."""
+    """Return an empty figure of the given size in inches, drawn by Agg, with a constrained layout."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """Write ``stem.png`` and ``stem.svg``, byte for byte the same for the same figure; return both paths."""
+    """Write ``stem.png`` and ``stem.svg`` and return both paths; equal figures give equal bytes."""
     png, svg = stem.with_suffix(".png"), stem.with_suffix(".svg")
     with saving():
         figure.savefig(png, dpi=150, metadata={"Software": None})
@@ -189,7 +191,7 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
 
 
 def _list_lines(figure: Figure, axes: Axes) -> None:
-    """List the lines' names below, largest value at the end first."""
+    """List the labels of the curves below the axes, by their last value, largest first."""
     lines = sorted(axes.get_lines(), key=_last, reverse=True)
     figure.legend(
         lines,
@@ -205,7 +207,7 @@ def _last(line: Line2D) -> float:
 
 
 def _name_lines(axes: Axes) -> None:
-    """Write each line's name beside its end, top to bottom, pushed apart where they would overlap."""
+    """Write each curve's label beside its end, moved up where labels would overlap."""
     lines = sorted(axes.get_lines(), key=_last)
     bottom, top = axes.get_ylim()
     step = 0.06 * (top - bottom)

@@ -1,7 +1,6 @@
-"""Figures of a report and of the study scripts: first a tidy frame of what is shown, then a renderer of it.
+"""Draw the results of reports and studies: rounds to identification, arm means and regret against rows.
 
-pulls_to_name(results)  →  draw_pulls(frame)
-regret_by_rows(results) →  draw_by_rows(frame)
+`pulls_to_name` makes the data frame for `draw_pulls`, `regret_by_rows` the one for `draw_by_rows`.
 """
 
 from __future__ import annotations
@@ -22,27 +21,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from cb_pgm.policies.base import ArmEstimate
+    from cb_pgm.model.intervention import ArmEstimate
 
 __all__ = ["draw_arms", "draw_by_rows", "draw_pulls", "pulls_to_name", "regret_by_rows"]
 
 _RIGHT, _WRONG = OKABE_ITO[0], OKABE_ITO[1]
-_ROW = 0.62  # inches for a policy
+_ROW = 0.62  # height of a policy's row, in inches
 
 
 def pulls_to_name(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs of every policy that named causes at least once.
+    """Return the rounds to identification of every run, for policies that identified parents at least once.
 
     Parameters
     ----------
     results
-        Columns policy, graph, run, correct, interventions_to_find; one row a run. The last two are None where
-        a run named nothing.
+        One row per run, with the columns policy, graph, run, correct and interventions_to_find. The last two
+        are None if the run identified no parents.
 
     Returns
     -------
     pd.DataFrame
-        Columns name (`line_name`), run, pulls (nan where nothing was named), right; in order of appearance.
+        Columns name (`line_name`), run, pulls (rounds to identification; nan if no parents were identified)
+        and right (whether the identified parents are the true ones), in order of appearance.
     """
     frame = pd.DataFrame(
         {
@@ -60,16 +60,16 @@ def pulls_to_name(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Figure:
-    """Draw pulls until causes were named, a mark for each run: a dot where they are right, else a cross.
+    """Draw the rounds to identification, one mark per run: a dot if the parents are right, else a cross.
 
     Parameters
     ----------
     frame
         As `pulls_to_name` returns it, not empty.
     horizon
-        Rounds played, the right end of the axis.
+        The number of rounds played, the right end of the axis.
     narrow
-        Fit a phone.
+        Draw for a phone.
     """
     names = list(dict.fromkeys(frame["name"]))
     with mpl.rc_context(STYLE):
@@ -84,7 +84,7 @@ def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Fi
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
         axes.set_axisbelow(True)
-        axes.set_xlabel("rounds until named (logarithmic)")
+        axes.set_xlabel("rounds to identification (logarithmic)")
     return figure
 
 
@@ -97,25 +97,25 @@ def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str) -> None:
             pulls[chosen], (height + spread)[chosen], s=size, color=colour, marker=marker, alpha=0.75, lw=0
         )
     median = float(np.nanquantile(pulls, 0.5, method="lower"))
-    told = float(np.nanquantile(runs["pulls"], 0.5, method="lower"))
+    shown = float(np.nanquantile(runs["pulls"], 0.5, method="lower"))
     if len(runs) > 1:
         axes.plot([median, median], [height - 0.18, height + 0.18], color="#000000", linewidth=2)
     named = int(runs["pulls"].notna().sum())
-    often = f"{named} of {len(runs)} named, median {told:,.0f}" if len(runs) > 1 else f"{told:,.0f}"
+    often = f"{named} of {len(runs)} named, median {shown:,.0f}" if len(runs) > 1 else f"{shown:,.0f}"
     _name_row(axes, height + 0.26, f"{name}: {often}")
 
 
 def draw_arms(arms: Sequence[ArmEstimate], reward: str, *, narrow: bool = False) -> Figure:
-    """Draw the mean and the interval of each arm, the first on top.
+    """Draw the mean reward of each arm with its interval, the first arm on top.
 
     Parameters
     ----------
     arms
-        At least one.
+        At least one arm.
     reward
-        What the means are of.
+        The name of the reward, for the axis label.
     narrow
-        Fit a phone.
+        Draw for a phone.
     """
     with mpl.rc_context(STYLE):
         figure = new_figure(4.3 if narrow else 8.0, 0.55 * len(arms) + 0.85)
@@ -125,7 +125,7 @@ def draw_arms(arms: Sequence[ArmEstimate], reward: str, *, narrow: bool = False)
             axes.plot([arm.low, arm.high], [height, height], color=colour, linewidth=3 if place == 0 else 2)
             axes.plot(arm.mean, height, marker="o", markersize=7, color=colour)
             arm_name = shortened(setting(arm.intervention))
-            _name_row(axes, height + 0.18, f"{arm_name}: {arm.mean:.4g} in {arm.rows:,}")
+            _name_row(axes, height + 0.18, f"{arm_name}: {arm.mean:.4g} ({arm.rows:,})")
         axes.set_ylim(0.6, len(arms) + 0.65)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
@@ -148,19 +148,21 @@ def _name_row(axes: Axes, height: float, text: str) -> None:
 
 
 def regret_by_rows(results: pd.DataFrame, *, low: float = 0.1, high: float = 0.9) -> pd.DataFrame:
-    """Summarise a study of graphs estimated from more and more rows, with the oracle graph beside them.
+    """Summarise a study that compares graphs estimated from different numbers of rows with the oracle graph.
 
     Parameters
     ----------
     results
         A study's results: columns system, policy, horizon, graph, method, rows, regret, correct.
+    low, high
+        The quantiles of regret over runs.
 
     Returns
     -------
     pd.DataFrame
-        Columns system, policy, horizon, method ("oracle" for the true graph), rows (nan where its marginals
-        are exact), regret, low, high (mean and quantiles over runs), right (share of runs that named the
-        causes rightly), runs.
+        One row per system, policy, horizon, method ("oracle" for the true graph) and rows (nan if the
+        marginals are exact). The columns regret, low and high are the mean and the quantiles over runs; right
+        is the share of runs that identified the right parents; runs is their number.
     """
     played = results[results["regret"].notna() & results["method"].notna()]
     frame = played.assign(
@@ -178,14 +180,16 @@ def regret_by_rows(results: pd.DataFrame, *, low: float = 0.1, high: float = 0.9
 
 
 def draw_by_rows(frame: pd.DataFrame, *, narrow: bool = False) -> Figure:
-    """Draw regret and the rate of naming the causes against rows, a column a system, the oracle beside.
+    """Draw regret, and the share of runs that identified the right parents, against rows.
+
+    Each system has a column; curves of the oracle graph are black.
 
     Parameters
     ----------
     frame
         As `regret_by_rows` returns it, with one policy and one horizon.
     narrow
-        Fit a phone, for a single system.
+        Draw for a phone; only for a single system.
     """
     systems = list(dict.fromkeys(frame["system"]))
     methods = [method for method in dict.fromkeys(frame["method"]) if method != "oracle"]
@@ -210,7 +214,7 @@ def draw_by_rows(frame: pd.DataFrame, *, narrow: bool = False) -> Figure:
             if len(systems) > 1:
                 regret.set_title(system, loc="left", fontsize=10, wrap=True)
         columns[0][0].set_ylabel("regret, mean and 10–90 %")
-        columns[0][1].set_ylabel("runs naming the cause")
+        columns[0][1].set_ylabel("runs that identify")
         handles, names = columns[0][0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=2 if narrow else 5, frameon=False)
     return figure

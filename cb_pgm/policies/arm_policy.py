@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from cb_pgm.model.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, single_variable_arms
+from cb_pgm.policies.arms import ArmTotals, single_variable_arms
+from cb_pgm.policies.base import Policy
 
 __all__ = ["ArmPolicy"]
 

@@ -1,22 +1,47 @@
-"""Bookkeeping over a fixed set of arms, and their indices, for every policy that ends in playing arms."""
+"""Arms: the sets of them that policies play, and the bookkeeping over a set that index policies share."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.records import Records, all_in_unit_interval
-from cb_pgm.model.intervention import Intervention
+from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.policies.indices import highest_bernoulli_moss, highest_gaussian_moss
 
-__all__ = ["ArmTotals"]
+__all__ = ["ArmTotals", "checked_parents", "joint_arms", "parent_arms", "single_variable_arms"]
 
 _UNIT_INTERVAL_SCALE = 0.5  # σ of rewards in [0, 1], and of no other interval
+
+
+def single_variable_arms(states: States) -> tuple[Intervention, ...]:
+    """All interventions on one variable, in variable order, then state order.
+
+    Examples
+    --------
+    >>> [str(arm) for arm in single_variable_arms({"A": ("0", "1"), "B": ("x",)})]
+    ['do(A = 0)', 'do(A = 1)', 'do(B = x)']
+    """
+    return tuple(Intervention({variable: state}) for variable in states for state in states[variable])
+
+
+def joint_arms(states: States, variables: Sequence[str]) -> tuple[Intervention, ...]:
+    """All interventions that set each of `variables`, the last one's states changing fastest.
+
+    Examples
+    --------
+    >>> [str(arm) for arm in joint_arms({"A": ("0", "1"), "B": ("x", "y")}, ("A", "B"))][:2]
+    ['do(A = 0, B = x)', 'do(A = 0, B = y)']
+    """
+    choices = itertools.product(*(states[variable] for variable in variables))
+    return tuple(Intervention(dict(zip(variables, chosen, strict=True))) for chosen in choices)
 
 
 class ArmTotals:
@@ -128,6 +153,39 @@ class ArmTotals:
         for position in np.flatnonzero(self.rows):
             rows = int(self.rows[position])
             yield self.arms[position], rows, float(self.totals[position]) / rows
+
+
+def parent_arms(
+    states: States, settable: States, parents: Sequence[str]
+) -> tuple[tuple[Intervention, ...], str | None]:
+    """Return the arms that hold the best one if `parents` are the reward's; and why they are all arms.
+
+    The parents' joint states; but where a state of theirs can't be set, another variable may be the only way
+    to it: then all single-variable arms, and the reason. The reason is None otherwise.
+
+    Examples
+    --------
+    >>> states = {"A": ("0", "1"), "B": ("0", "1")}
+    >>> [str(arm) for arm in parent_arms(states, states, ["B"])[0]]
+    ['do(B = 0)', 'do(B = 1)']
+    >>> parent_arms(states, {"A": ("0", "1")}, ["B"])[1]
+    'the reward depends on B, and B = 0 can not be set: UCB over all arms'
+    """
+    for parent in parents:
+        for state in states[parent]:
+            if state not in settable.get(parent, ()):
+                reason = f"the reward depends on {parent}, and {parent} = {state} can not be set"
+                return single_variable_arms(settable), f"{reason}: UCB over all arms"
+    return joint_arms(settable, parents), None
+
+
+def checked_parents(states: States, parents: Collection[str]) -> tuple[str, ...]:
+    """Return `parents` in variable order, or raise PolicyError if there is none or an unknown one."""
+    unknown = [name for name in parents if name not in states]
+    if unknown or not parents:
+        found = f"unknown {unknown[0]!r}" if unknown else "none"
+        raise PolicyError(f"Expected the reward's parents among the variables but found {found}")
+    return tuple(name for name in states if name in parents)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types

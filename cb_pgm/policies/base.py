@@ -7,69 +7,28 @@ add one line to the conformance test.
 from __future__ import annotations
 
 import copy
-import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.budget import FailureBudget
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
-from cb_pgm.model.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull, States
+from cb_pgm.policies.arms import single_variable_arms
+from cb_pgm.policies.context import PolicyContext
 
 if TYPE_CHECKING:
-    from cb_pgm.search.story import Story
+    from cb_pgm.search.trace import SearchTrace
 
-__all__ = ["ArmEstimate", "Policy", "States", "joint_arms", "single_variable_arms"]
-
-States = Mapping[str, Sequence[str]]
+__all__ = ["Policy"]
 
 # Rows at which intervals are as narrow as can be: few, as bad arms get no more. With 1,000 rows an interval
 # is then 7 % wider than it could be, whereas one tuned to 1,000 would be more than twice as wide with 10.
 _NARROWEST_AT = 30
 _DEFAULT_FAILURE_PROB = 0.05  # of a policy that promises nothing but its intervals
-
-
-@dataclass(frozen=True)
-class ArmEstimate:
-    """An arm's mean reward in `rows` rows, with an interval that holds for all arms at all times at once.
-
-    `grounds` says what it rests on: "measured", rows in which the arm was set; "identified", rows that had
-    its states, set or seen, which is right if the variables identified are the reward's parents.
-    """
-
-    intervention: Intervention
-    mean: float
-    low: float
-    high: float
-    rows: int
-    grounds: str = "measured"
-
-
-def single_variable_arms(states: States) -> tuple[Intervention, ...]:
-    """All interventions on one variable, in variable order, then state order.
-
-    Examples
-    --------
-    >>> [str(arm) for arm in single_variable_arms({"A": ("0", "1"), "B": ("x",)})]
-    ['do(A = 0)', 'do(A = 1)', 'do(B = x)']
-    """
-    return tuple(Intervention({variable: state}) for variable in states for state in states[variable])
-
-
-def joint_arms(states: States, variables: Sequence[str]) -> tuple[Intervention, ...]:
-    """All interventions that set each of `variables`, the last one's states changing fastest.
-
-    Examples
-    --------
-    >>> [str(arm) for arm in joint_arms({"A": ("0", "1"), "B": ("x", "y")}, ("A", "B"))][:2]
-    ['do(A = 0, B = x)', 'do(A = 0, B = y)']
-    """
-    choices = itertools.product(*(states[variable] for variable in variables))
-    return tuple(Intervention(dict(zip(variables, chosen, strict=True))) for chosen in choices)
 
 
 class Policy(ABC):
@@ -110,6 +69,19 @@ class Policy(ABC):
         self.noise_scale = float(noise_scale)
         self._pending: Pull | None = None
         self._rng: np.random.Generator | None = None
+
+    @classmethod
+    def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
+        """Make the policy from what is known; `settings` are further keywords of its own.
+
+        A policy that takes more than the states, σ and what can be set writes its own.
+
+        Raises
+        ------
+        PolicyError
+            If the context lacks something that the policy needs.
+        """
+        return cls(context.states, noise_scale=context.noise_scale, settable=context.settable, **settings)
 
     # -- to be written by each policy ------------------------------------------------------------------------
 
@@ -172,7 +144,7 @@ class Policy(ABC):
         return None
 
     @property
-    def story(self) -> Story | None:
+    def story(self) -> SearchTrace | None:
         """The questions of its search so far and what came of them; None for one that doesn't ask any."""
         return None
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.model.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, States, single_variable_arms
-from cb_pgm.policies.parents import checked_parents
-
-if TYPE_CHECKING:
-    from cb_pgm.model.system import CausalSystem
+from cb_pgm.model.discrete_model import Reward
+from cb_pgm.model.intervention import Intervention, Observations, Pull, States
+from cb_pgm.model.system import CausalSystem
+from cb_pgm.policies.arms import ArmTotals, checked_parents, single_variable_arms
+from cb_pgm.policies.base import Policy
+from cb_pgm.policies.context import PolicyContext
 
 __all__ = ["CausalUCB", "parent_distributions"]
 
@@ -40,9 +39,6 @@ def parent_distributions(system: CausalSystem) -> dict[Intervention, NDArray[np.
     >>> {str(arm): shares.round(3).tolist() for arm, shares in parent_distributions(system).items()}
     {'do(X1 = 0)': [0.9, 0.1], 'do(X1 = 1)': [0.1, 0.9], 'do(X2 = 0)': [1.0, 0.0], 'do(X2 = 1)': [0.0, 1.0]}
     """
-    from cb_pgm.model.discrete_model import Reward
-    from cb_pgm.model.system import CausalSystem
-
     shape = system.reward.means.shape
     arms = single_variable_arms(system.settable)
     shares = np.empty((len(arms), system.reward.means.size))
@@ -118,6 +114,16 @@ class CausalUCB(Policy):
 
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         return self._arms
+
+    @classmethod
+    def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
+        truth = context.known_truth(cls.name)
+        known = {
+            "parents": truth.reward_parents,
+            "distributions": parent_distributions(truth),
+            "parent_noise_scale": context.parent_noise_scale,
+        }
+        return super().from_context(context, **(known | settings))
 
     def _begin(self, rng: np.random.Generator) -> None:
         self._arms = ArmTotals(single_variable_arms(self.settable))

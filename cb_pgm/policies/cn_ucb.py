@@ -19,13 +19,12 @@ import numpy as np
 
 from cb_pgm import search
 from cb_pgm.errors import PolicyError
-from cb_pgm.evidence.base import Requirements
-from cb_pgm.model.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, States, joint_arms, single_variable_arms
-from cb_pgm.policies.graph_settings import EVIDENCE, check_graph_settings
+from cb_pgm.model.intervention import Intervention, Observations, Pull, States
+from cb_pgm.policies.arms import ArmTotals, joint_arms, single_variable_arms
+from cb_pgm.policies.graph_policy import EVIDENCE, GraphPolicy
 from cb_pgm.policies.screening_ucb import ScreeningUCB
-from cb_pgm.search.story import Question, Story
+from cb_pgm.search.trace import QueryRecord, SearchTrace
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from discovery.estimation.marginals import Marginals
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["CNUCB"]
 
 
-class CNUCB(Policy):
+class CNUCB(GraphPolicy):
     """Central Node UCB.
 
     Parameters
@@ -90,9 +89,18 @@ class CNUCB(Policy):
         settable: States | None = None,
         priority: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(states, noise_scale=noise_scale, settable=settable)
-        check_graph_settings(
-            self.states, graph.nodes, marginals.probabilities, evidence=evidence, max_parents=max_parents
+        super().__init__(
+            graph,
+            states,
+            marginals,
+            reward_gap=reward_gap,
+            effect_gap=effect_gap,
+            failure_prob=failure_prob,
+            noise_scale=noise_scale,
+            evidence=evidence,
+            max_parents=max_parents,
+            settable=settable,
+            priority=priority,
         )
         if variant not in ("sound", "paper"):
             raise PolicyError(f"Expected variant to be sound or paper but found {variant!r}")
@@ -100,13 +108,7 @@ class CNUCB(Policy):
             raise PolicyError(
                 'Expected every variable settable and one parent with variant="paper": use variant="sound"'
             )
-        self.graph = graph
-        self.marginals = marginals
-        self.requirements = Requirements(reward_gap, effect_gap, failure_prob, self.noise_scale)
-        self.evidence = evidence
         self.variant = variant
-        self.max_parents = max_parents
-        self.priority = priority
 
     @property
     def reward_variables(self) -> tuple[str, ...]:
@@ -119,8 +121,8 @@ class CNUCB(Policy):
         return self._fallback
 
     @property
-    def story(self) -> Story:
-        return Story.of(self._asked, self.result, self.graph)
+    def story(self) -> SearchTrace:
+        return SearchTrace.of(self._asked, self.result, self.graph)
 
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         if not self._guarding:
@@ -137,7 +139,7 @@ class CNUCB(Policy):
         self._fallback: str | None = None
         self._arms: ArmTotals | None = None
         self._rounds = 0
-        self._asked: list[Question] = []
+        self._asked: list[QueryRecord] = []
         self._asked_until = 0
         self._guard = ScreeningUCB(
             self.states,
@@ -173,7 +175,7 @@ class CNUCB(Policy):
         """Give the search its answer and take up its next query, or its result."""
         if probe is not None:
             pulls, change = self._rounds - self._asked_until, self._evidence.reward_change(self._query)
-            self._asked.append(Question(self._query, probe, pulls, change))
+            self._asked.append(QueryRecord(self._query, probe, pulls, change))
             self._asked_until = self._rounds
         try:
             query = next(self._search) if probe is None else self._search.send(probe)
@@ -219,8 +221,8 @@ class CNUCB(Policy):
         query = self._query
         text = f"to see whether {query.variable} moves the reward"
         if query.undecided:
-            text += f", and which of its neighbours: {', '.join(query.undecided)}"
-        return text + (f", with {', '.join(query.fixed)} held" if query.fixed else "")
+            text += f", and which of its neighbours: {listed(query.undecided)}"
+        return text + (f", with {listed(query.fixed)} held" if query.fixed else "")
 
     @property
     def candidates(self) -> tuple[tuple[str, ...], ...] | None:

@@ -10,9 +10,8 @@ import numpy as np
 
 from cb_pgm.evidence.records import Records
 from cb_pgm.model.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, single_variable_arms
-from cb_pgm.policies.parents import parent_arms
+from cb_pgm.policies.arms import ArmTotals, parent_arms, single_variable_arms
+from cb_pgm.policies.base import Policy
 
 __all__ = ["ExploreThenUCB"]
 

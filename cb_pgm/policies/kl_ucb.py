@@ -10,9 +10,8 @@ import math
 import numpy as np
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.model.intervention import Intervention, Observations, Pull
+from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arm_policy import ArmPolicy
-from cb_pgm.policies.base import States
 from cb_pgm.policies.indices import highest_bernoulli_bound, highest_gaussian_bound
 
 __all__ = ["KLUCB"]

@@ -7,24 +7,26 @@ MOSS is played on its arms.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
 from cb_pgm import search
 from cb_pgm.evidence.base import Evidence, Requirements
+from cb_pgm.model import gaps
+from cb_pgm.model.exact import ExactInference
 from cb_pgm.model.intervention import Pull
 from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import States
+from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.exploration import ExploreThenUCB
-from cb_pgm.policies.graph_settings import EVIDENCE, check_graph_settings
+from cb_pgm.policies.graph_policy import EVIDENCE, GraphPolicy
 from cb_pgm.search.orientation import orient
 from cb_pgm.search.query import Probe, Query
 
 if TYPE_CHECKING:
-    from discovery.estimation.marginals import Marginals
+    from cb_pgm.model.system import CausalSystem
     from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["LearnGraphThenUCB"]
@@ -32,7 +34,7 @@ __all__ = ["LearnGraphThenUCB"]
 T = TypeVar("T")
 
 
-class LearnGraphThenUCB(ExploreThenUCB):
+class LearnGraphThenUCB(GraphPolicy, ExploreThenUCB):
     """Direct every line of the essential graph, find the reward's parents in it, play MOSS on their arms.
 
     Parameters
@@ -63,31 +65,14 @@ class LearnGraphThenUCB(ExploreThenUCB):
 
     name = "learn-graph"
 
-    def __init__(
-        self,
-        graph: EssentialGraph,
-        states: States,
-        marginals: Marginals,
-        *,
-        reward_gap: float,
-        effect_gap: float,
-        failure_prob: float = 0.05,
-        noise_scale: float = 1.0,
-        evidence: Literal["fixed", "sequential"] = "sequential",
-        max_parents: int = 1,
-        settable: States | None = None,
-        priority: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(states, noise_scale=noise_scale, settable=settable)
-        check_graph_settings(
-            self.states, graph.nodes, marginals.probabilities, evidence=evidence, max_parents=max_parents
-        )
-        self.graph = graph
-        self.marginals = marginals
-        self.requirements = Requirements(reward_gap, effect_gap, failure_prob, self.noise_scale)
-        self.evidence = evidence
-        self.max_parents = max_parents
-        self.priority = priority
+    @classmethod
+    def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
+        if context.truth is not None:
+            graph, _ = context.known_graph(cls.name)
+            _, effect_gap = context.known_gaps(cls.name)
+            known = {"effect_gap": min(effect_gap, _effect_gap_over_undirected(context.truth, graph))}
+            return super().from_context(context, **(known | settings))
+        return super().from_context(context, **settings)
 
     def _highest(self, arms: ArmTotals) -> int:
         return arms.highest_moss(self.noise_scale)
@@ -136,3 +121,12 @@ def _asked(asking: Generator[Query, Probe, T], evidence: Evidence, why: str) -> 
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+def _effect_gap_over_undirected(truth: CausalSystem, graph: EssentialGraph) -> float:
+    """Return ε over the graph's undirected edges that are true: what directing each of them has to show."""
+    model, undirected = truth.model, {frozenset(edge) for edge in graph.undirected}
+    names = model.variables
+    edges = [(a, b) for a, b in gaps.all_edges(model) if frozenset((names[a], names[b])) in undirected]
+    every_state = {variable: range(states) for variable, states in enumerate(model.cards)}
+    return gaps.effect_gap(ExactInference(model), edges, every_state)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Self
 
-from cb_pgm.model.intervention import Intervention
-from cb_pgm.policies.base import States
+from cb_pgm.model.intervention import Intervention, States
+from cb_pgm.policies.arms import checked_parents, parent_arms
+from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.moss import MOSS
-from cb_pgm.policies.parents import checked_parents, parent_arms
 
 __all__ = ["OracleUCB"]
 
@@ -41,6 +42,11 @@ class OracleUCB(MOSS):
     ) -> None:
         super().__init__(states, noise_scale=noise_scale, settable=settable)
         self._parents = checked_parents(self.states, reward_variables)
+
+    @classmethod
+    def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
+        parents = context.known_truth(cls.name).reward_parents
+        return super().from_context(context, **({"reward_variables": parents} | settings))
 
     @property
     def reward_variables(self) -> tuple[str, ...]:

@@ -12,14 +12,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Generator, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.base import Requirements
-from cb_pgm.model.intervention import Intervention, Pull
-from cb_pgm.policies.base import States
+from cb_pgm.model.intervention import Intervention, Pull, States
+from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.exploration import ExploreThenUCB
 
 __all__ = ["RAPS", "Reply", "parent_search", "raps_batch_size"]
@@ -170,6 +170,15 @@ class RAPS(ExploreThenUCB):
             noise_scale=self.noise_scale,
             max_parents=max_parents,
         )
+
+    @classmethod
+    def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
+        reward_gap, effect_gap = context.known_gaps(cls.name)
+        if context.truth is not None:  # it may ask about any variable, where effective gaps aren't enough
+            reward_gap = min(reward_gap, context.truth.reward_gap())
+            effect_gap = min(effect_gap, context.truth.effect_gap())
+        known = {"reward_gap": reward_gap, "effect_gap": effect_gap, "max_parents": context.max_parents}
+        return super().from_context(context, failure_prob=context.failure_prob, **(known | settings))
 
     def _explore(self, rng: np.random.Generator) -> Iterator[Pull]:
         if math.isinf(self.batch):

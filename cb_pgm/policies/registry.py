@@ -1,95 +1,52 @@
-"""Every policy by the name that people type, and what it takes to make one.
+"""Every policy by the name that people type.
 
-A new policy is one function here and its line in `POLICIES`. Policy modules are imported when a policy is
-made, so that listing names costs nothing.
+A new policy is a class in a file of this room and a line in `POLICIES`. Its module is imported when the
+policy is made, so that listing names costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from cb_pgm.errors import PolicyError
+from cb_pgm.wording import listed
 
-if TYPE_CHECKING:
-    from cb_pgm.model.system import CausalSystem
-    from cb_pgm.policies.base import Policy, States
-    from discovery import EssentialGraph, Marginals
+if TYPE_CHECKING:  # `--help` lists policies, and is quick because nothing else is loaded for that
+    from cb_pgm.policies.base import Policy
+    from cb_pgm.policies.context import PolicyContext
 
-__all__ = ["POLICIES", "PolicyContext", "PolicyKind", "make_policy", "policy_kind"]
-
-
-@dataclass(frozen=True)
-class PolicyContext:
-    """What is known when a policy is made; each takes what it needs.
-
-    Attributes
-    ----------
-    states, settable, noise_scale
-        As in `Policy`.
-    failure_prob
-        δ, for policies that promise something.
-    graph, marginals
-        The essential graph over the variables and P(X); None for policies that need no graph.
-    reward_gap, effect_gap
-        Δ and ε for fixed budgets; None where unknown.
-    max_parents
-        How many parents the reward is allowed to have.
-    parent_noise_scale
-        σ of the reward given its parents, where it is known to be smaller than `noise_scale`.
-    truth
-        The system itself, for the policies that others are measured against and that are told what to find.
-    """
-
-    states: States
-    noise_scale: float
-    settable: States | None = None
-    failure_prob: float = 0.05
-    graph: EssentialGraph | None = None
-    marginals: Marginals | None = None
-    reward_gap: float | None = None
-    effect_gap: float | None = None
-    max_parents: int = 1
-    parent_noise_scale: float | None = None
-    truth: CausalSystem | None = None
-
-    @classmethod
-    def of_system(
-        cls,
-        system: CausalSystem,
-        graph: EssentialGraph | None,
-        marginals: Marginals | None,
-        gaps: tuple[float, float],
-    ) -> PolicyContext:
-        """Return what holds of a system, with the graph and P(X) to play on, and the gaps Δ and ε."""
-        reward_gap, effect_gap = gaps
-        return cls(
-            states=system.states,
-            noise_scale=system.noise_scale,
-            settable=system.settable,
-            graph=graph,
-            marginals=marginals,
-            reward_gap=reward_gap,
-            effect_gap=effect_gap,
-            max_parents=max(1, len(system.reward_parents)),
-            truth=system,
-        )
+__all__ = ["POLICIES", "PolicyKind", "make_policy", "policy_kind"]
 
 
 @dataclass(frozen=True)
 class PolicyKind:
-    """One name: how to make its policy, whether that needs a graph, a line about it.
+    """One name.
 
-    `told` is for policies that know what they play against and serve as a floor for the others, `names` for
-    those that look for the reward's parents.
+    Attributes
+    ----------
+    home
+        "module:Class", the module in this room.
+    summary
+        A line about it for `--help`.
+    settings
+        Keywords of its own that go with the name.
+    needs_graph
+        Whether it works on a graph.
+    is_oracle
+        Whether it knows what the others have to find out: it serves as a floor for them.
+    identifies
+        Whether it looks for the reward's parents.
     """
 
-    make: Callable[[PolicyContext], Policy]
-    needs_graph: bool
+    home: str
     summary: str
-    told: bool = False
-    names: bool = True
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    needs_graph: bool = False
+    is_oracle: bool = False
+    identifies: bool = True
 
 
 def make_policy(name: str, context: PolicyContext) -> Policy:
@@ -100,197 +57,58 @@ def make_policy(name: str, context: PolicyContext) -> Policy:
     PolicyError
         If there is no such policy, or it needs a graph or gaps that the context doesn't have.
     """
-    return policy_kind(name).make(context)
+    kind = policy_kind(name)
+    module, _, attribute = kind.home.partition(":")
+    made: type[Policy] = getattr(import_module(f"cb_pgm.policies.{module}"), attribute)
+    return made.from_context(context, **kind.settings)
 
 
 def policy_kind(name: str) -> PolicyKind:
     """Return what is known of the policy of that name, or raise PolicyError that lists the names."""
     if name not in POLICIES:
-        raise PolicyError(f"Expected a policy out of {', '.join(POLICIES)} but found {name!r}")
+        names = listed(POLICIES, most=len(POLICIES), last="or")
+        raise PolicyError(f"Expected the policy {names} but found {name!r}")
     return POLICIES[name]
-
-
-def _cn_ucb(evidence: Literal["fixed", "sequential"]) -> Callable[[PolicyContext], Policy]:
-    def make(context: PolicyContext) -> Policy:
-        from cb_pgm.policies.cn_ucb import CNUCB
-
-        if context.graph is None or context.marginals is None:
-            raise PolicyError(
-                "Expected a graph and marginals for cn-ucb but found none: estimate or give them"
-            )
-        if context.reward_gap is None or context.effect_gap is None:
-            raise PolicyError("Expected a reward gap and an effect gap for cn-ucb but found none: give both")
-        return CNUCB(
-            context.graph,
-            context.states,
-            context.marginals,
-            reward_gap=context.reward_gap,
-            effect_gap=context.effect_gap,
-            failure_prob=context.failure_prob,
-            noise_scale=context.noise_scale,
-            evidence=evidence,
-            max_parents=context.max_parents,
-            settable=context.settable,
-        )
-
-    return make
-
-
-def _screening(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.screening_ucb import ScreeningUCB
-
-    return ScreeningUCB(
-        context.states,
-        failure_prob=context.failure_prob,
-        noise_scale=context.noise_scale,
-        parent_noise_scale=context.parent_noise_scale,
-        max_parents=context.max_parents,
-        settable=context.settable,
-    )
-
-
-def _ucb(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.ucb import UCB
-
-    return UCB(context.states, noise_scale=context.noise_scale, settable=context.settable)
-
-
-def _moss(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.moss import MOSS
-
-    return MOSS(context.states, noise_scale=context.noise_scale, settable=context.settable)
-
-
-def _thompson(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.thompson import ThompsonSampling
-
-    return ThompsonSampling(context.states, noise_scale=context.noise_scale, settable=context.settable)
-
-
-def _kl_ucb(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.kl_ucb import KLUCB
-
-    return KLUCB(context.states, noise_scale=context.noise_scale, settable=context.settable)
-
-
-def _raps(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.raps import RAPS
-
-    reward_gap, effect_gap = _gaps("raps", context)
-    if context.truth is not None:  # it may ask about any variable, where effective gaps aren't enough
-        reward_gap = min(reward_gap, context.truth.reward_gap())
-        effect_gap = min(effect_gap, context.truth.effect_gap())
-    return RAPS(
-        context.states,
-        reward_gap=reward_gap,
-        effect_gap=effect_gap,
-        failure_prob=context.failure_prob,
-        noise_scale=context.noise_scale,
-        max_parents=context.max_parents,
-        settable=context.settable,
-    )
-
-
-def _learn_graph(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.learn_graph_ucb import LearnGraphThenUCB
-
-    if context.graph is None or context.marginals is None:
-        raise PolicyError(
-            "Expected a graph and marginals for learn-graph but found none: estimate or give them"
-        )
-    reward_gap, effect_gap = _gaps("learn-graph", context)
-    if context.truth is not None:
-        effect_gap = min(effect_gap, _effect_gap_over_lines(context.truth, context.graph))
-    return LearnGraphThenUCB(
-        context.graph,
-        context.states,
-        context.marginals,
-        reward_gap=reward_gap,
-        effect_gap=effect_gap,
-        failure_prob=context.failure_prob,
-        noise_scale=context.noise_scale,
-        max_parents=context.max_parents,
-        settable=context.settable,
-    )
-
-
-def _causal_ucb(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.causal_ucb import CausalUCB, parent_distributions
-
-    truth = _truth("causal-ucb", context)
-    return CausalUCB(
-        context.states,
-        truth.reward_parents,
-        parent_distributions(truth),
-        noise_scale=context.noise_scale,
-        parent_noise_scale=context.parent_noise_scale,
-        settable=context.settable,
-    )
-
-
-def _oracle(context: PolicyContext) -> Policy:
-    from cb_pgm.policies.oracle import OracleUCB
-
-    return OracleUCB(
-        context.states,
-        _truth("oracle", context).reward_parents,
-        noise_scale=context.noise_scale,
-        settable=context.settable,
-    )
-
-
-def _gaps(name: str, context: PolicyContext) -> tuple[float, float]:
-    if context.reward_gap is None or context.effect_gap is None:
-        raise PolicyError(f"Expected a reward gap and an effect gap for {name} but found none: give both")
-    return context.reward_gap, context.effect_gap
-
-
-def _effect_gap_over_lines(truth: CausalSystem, graph: EssentialGraph) -> float:
-    """Return ε over all the graph's lines that are true edges: what directing each of them has to see."""
-    from cb_pgm.model import gaps
-    from cb_pgm.model.exact import ExactInference
-
-    model, lines = truth.model, {frozenset(line) for line in graph.undirected}
-    names = model.variables
-    edges = [(a, b) for a, b in gaps.all_edges(model) if frozenset((names[a], names[b])) in lines]
-    every_state = {variable: range(states) for variable, states in enumerate(model.cards)}
-    return gaps.effect_gap(ExactInference(model), edges, every_state)
-
-
-def _truth(name: str, context: PolicyContext) -> CausalSystem:
-    if context.truth is None:
-        raise PolicyError(
-            f"Expected a known truth for {name}, which is told the reward's parents, but found none: "
-            f"use it in studies and rehearsals only"
-        )
-    return context.truth
 
 
 #: name → kind, in the order in which lists show them.
 POLICIES: Mapping[str, PolicyKind] = {
     "cn-ucb": PolicyKind(
-        _cn_ucb("sequential"), True, "central nodes find the reward's cause, then MOSS on it"
+        "cn_ucb:CNUCB",
+        "identify the reward's causes by queries on the graph, then MOSS over their values",
+        needs_graph=True,
     ),
     "cn-ucb-fixed": PolicyKind(
-        _cn_ucb("fixed"), True, "the same with the paper's fixed number of pulls an arm"
+        "cn_ucb:CNUCB",
+        "the same with the fixed number of pulls an arm of Lu et al. (2021)",
+        settings={"evidence": "fixed"},
+        needs_graph=True,
     ),
     "screening": PolicyKind(
-        _screening, False, "rule out variables by every row seen, no graph needed, then MOSS"
+        "screening_ucb:ScreeningUCB", "rule out variables with every row, without a graph, then MOSS"
     ),
-    "ucb": PolicyKind(_ucb, False, "UCB over all arms", names=False),
-    "moss": PolicyKind(_moss, False, "anytime MOSS over all arms", names=False),
-    "thompson": PolicyKind(_thompson, False, "Thompson sampling over all arms", names=False),
-    "kl-ucb": PolicyKind(_kl_ucb, False, "KL-UCB over all arms", names=False),
-    "raps": PolicyKind(_raps, False, "find the reward's parents by variables drawn at random, then UCB"),
-    "learn-graph": PolicyKind(_learn_graph, True, "learn the whole graph first, then search it, then MOSS"),
+    "ucb": PolicyKind("ucb:UCB", "UCB over all arms", identifies=False),
+    "moss": PolicyKind("moss:MOSS", "anytime MOSS over all arms", identifies=False),
+    "thompson": PolicyKind("thompson:ThompsonSampling", "Thompson sampling over all arms", identifies=False),
+    "kl-ucb": PolicyKind("kl_ucb:KLUCB", "KL-UCB over all arms", identifies=False),
+    "raps": PolicyKind(
+        "raps:RAPS", "identify the reward's causes by interventions on random variables, then UCB"
+    ),
+    "learn-graph": PolicyKind(
+        "learn_graph_ucb:LearnGraphThenUCB",
+        "orient the whole graph first, then identify the causes on it, then MOSS",
+        needs_graph=True,
+    ),
     "causal-ucb": PolicyKind(
-        _causal_ucb, False, "told graph and tables: C-UCB, a floor for the others", told=True, names=False
+        "causal_ucb:CausalUCB",
+        "an oracle: C-UCB with the true graph and probabilities, for comparison",
+        is_oracle=True,
+        identifies=False,
     ),
     "oracle": PolicyKind(
-        _oracle,
-        False,
-        "told the reward's parents: MOSS on them, a floor for the others",
-        told=True,
-        names=False,
+        "oracle:OracleUCB",
+        "an oracle: MOSS over the true causes of the reward, for comparison",
+        is_oracle=True,
+        identifies=False,
     ),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,10 @@ from cb_pgm.evidence.budget import FailureBudget
 from cb_pgm.evidence.cover import Cover
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.evidence.separation import RecentRows
-from cb_pgm.model.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.base import Policy, States, joint_arms, single_variable_arms
+from cb_pgm.model.intervention import Intervention, Observations, Pull, States
+from cb_pgm.policies.arms import ArmTotals, joint_arms, single_variable_arms
+from cb_pgm.policies.base import Policy
+from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.identified_play import IdentifiedPlay
 
 __all__ = ["ScreeningUCB"]
@@ -93,6 +95,11 @@ class ScreeningUCB(Policy):
         self._variables = tuple(self.states)
         self._n_states = [len(values) for values in self.states.values()]
         self._new_screening(max_parents)  # refuses here what would be refused in the middle of a run
+
+    @classmethod
+    def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
+        known = {"max_parents": context.max_parents, "parent_noise_scale": context.parent_noise_scale}
+        return super().from_context(context, failure_prob=context.failure_prob, **(known | settings))
 
     @property
     def budget(self) -> FailureBudget:

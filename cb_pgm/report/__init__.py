@@ -1,9 +1,10 @@
-"""Reports: what a run, a study or a session left in its folder, as one HTML file for people.
+"""Reports: the folder of a run, a study or a session as one HTML file for people.
 
-In: the folder that `--out` named. Out: one HTML file. `writing` finds out which kind of folder it is; `run/`,
-`study/` and `session/` turn it into a `Page` of plain blocks; `story/` replays a search step by step; `html/`
-holds the blocks and renders them. Everything from data is escaped, and the file needs nothing from elsewhere:
-no script, no font, no picture.
+In: a run's or a study's --out folder, or a session's folder. Out: one HTML file that needs no other file, no
+script and no font; all text from data is escaped. `writing` finds out which kind of folder it is; `run/`,
+`study/` and `session/` turn it into a `Page` of plain blocks and share `pictures` and `repeat`; `story/`
+replays a search step by step; `html/` holds the blocks and renders them. A file imports only what is below it
+in this order.
 """
 
 from cb_pgm.errors import ReportError

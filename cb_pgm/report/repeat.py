@@ -1,20 +1,17 @@
-"""The section on how to get the same numbers again."""
+"""The section on how to get the same numbers again: command, seed, data and versions."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from pathlib import PurePath
 
 from cb_pgm.report.html.page import Block, Code, Facts, Paragraph, Section
 
 __all__ = ["repeat_section"]
 
-_PROGRAMS = ("cb-pgm", "__main__.py")
-
 
 def repeat_section(
-    command: str,
+    command: str | None,
     seed: int,
     versions: Mapping[str, str],
     hashes: Mapping[str, str],
@@ -25,7 +22,7 @@ def repeat_section(
     Parameters
     ----------
     command
-        The process's arguments as one shell line.
+        The ``cb-pgm`` command as one shell line; None where the results were computed from Python.
     seed
         The one in use, drawn or given.
     versions
@@ -33,7 +30,7 @@ def repeat_section(
     hashes
         Path → SHA-256 of its content as read.
     further
-        Other facts: term → what it is; None: unknown.
+        Further facts by their term; None: unknown.
     """
     blocks: list[Block] = [*_how(command, seed)]
     facts = [("Seed", str(seed))]
@@ -43,11 +40,10 @@ def repeat_section(
     return Section("again", "How to run it again", [*blocks, Facts(facts)])
 
 
-def _how(command: str, seed: int) -> list[Block]:
+def _how(command: str | None, seed: int) -> list[Block]:
+    if command is None:
+        return [Paragraph("Started from Python: call it again with the same settings, seed and data.")]
     words = shlex.split(command)
-    if not words or PurePath(words[0]).name not in _PROGRAMS:
-        return [Paragraph("Played from Python: call it again with the seed and the data below.")]
-    words[0] = "cb-pgm"
     if words[1:2] == ["run"] and not any(word.partition("=")[0] == "--seed" for word in words):
         words += ["--seed", str(seed)]
     return [Code(shlex.join(words))]

@@ -1,42 +1,37 @@
-"""From a folder to its report: which kind of folder it is, and the file."""
+"""The report of a folder: finds out which kind of folder it is and writes the file."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cb_pgm.errors import ReportError
-
-if TYPE_CHECKING:
-    from cb_pgm.report.html.page import Page
+from cb_pgm.report.html.page import Page, render
 
 __all__ = ["write_report"]
 
 
 def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
-    """Write the report of what `cb-pgm run`, `study` or `session` left in a folder.
+    """Write the report of a folder of `cb-pgm run`, `cb-pgm study` or `cb-pgm session`.
 
     Parameters
     ----------
     folder
-        What was given to --out.
+        A run's or a study's --out, or a session's folder.
     out
-        The file to write; None: report.html in the folder.
+        The file to write; None: report.html in `folder`.
 
     Returns
     -------
-    The file: HTML that needs no other file. One that was there is replaced at once or not at all.
+    The path of the file: HTML that needs no other file. An older one is replaced as a whole or not at all.
 
     Raises
     ------
     ReportError
-        If the folder holds no results, or not all of what a report needs.
+        If the folder holds no results, or lacks something that the report needs.
     OSError
         If a file can't be read or written.
     """
-    from cb_pgm.report.html.page import render
-
     folder = Path(folder)
     target = folder / "report.html" if out is None else Path(out)
     html = render(_page(folder))
@@ -47,6 +42,7 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
 
 
 def _page(folder: Path) -> Page:
+    # Late imports: pages load pandas and matplotlib, about a second; a folder without results needs neither.
     if (folder / "result.json").exists():
         from cb_pgm.report.run.page import run_page
 
@@ -61,5 +57,5 @@ def _page(folder: Path) -> Page:
         return session_page(folder)
     raise ReportError(
         f"Expected the results of a run, a study or a session but found none in {folder}: give the folder "
-        f"that --out named"
+        f"of run --out, of study --out or of a session"
     )

@@ -1,7 +1,11 @@
-"""Searches for the reward variable: which variable to ask about next, and what an answer rules out.
+"""Searches for the reward's parents in an essential graph.
 
-`tree`, `forest` and `general` are the paper's, mended; `sound` is right on every graph; `multiple` finds
-several reward variables. Each takes a `discovery.EssentialGraph` and is a generator; `solve` drives one.
+A search decides which variable to query next and what the answer rules out. It knows the graph and nothing
+of samples. In: a `discovery.EssentialGraph`. Out: a generator that yields `Query` values, receives a `Probe`
+for each and returns a `SearchResult`; `solve` drives one to its end.
+
+`tree`, `forest` and `general` are the paper's algorithms with their errors corrected. `sound` is correct on
+every graph. `multiple` finds several parents of the reward.
 """
 
 from cb_pgm.search.forest_search import forest, is_forest

@@ -1,7 +1,7 @@
 """Central nodes of weighted trees: every branch around one holds at most half of the weight.
 
-Probing a central node halves what is left whatever the answer, which is where the logarithms of the paper's
-bounds come from. The tree's nodes may be variables or, for a clique tree, the numbers of its cliques.
+Querying a central node halves the remaining weight whatever the answer. The logarithms of the paper's bounds
+come from this. The tree's nodes may be variables or, for a clique tree, the numbers of its cliques.
 
 References
 ----------
@@ -66,7 +66,16 @@ def central_node(neighbours: Neighbours[N], weights: Mapping[N, float]) -> N:
 
 
 def branch(neighbours: Neighbours[N], away_from: N, through: Iterable[N]) -> list[N]:
-    """Return the nodes that are reached from `away_from` by way of its neighbours `through`.
+    """Return the nodes reachable from `away_from` through its neighbours `through`, breadth first.
+
+    Parameters
+    ----------
+    neighbours
+        An undirected tree: each node's neighbours.
+    away_from
+        A node; it is not part of the result.
+    through
+        Some of its neighbours; the result starts with them.
 
     Examples
     --------

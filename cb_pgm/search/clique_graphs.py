@@ -8,9 +8,8 @@ contains the other's; without such pairs no clique has two parents.
 References
 ----------
 .. [1] Lu, Meisami & Tewari (2021), Causal bandits with unknown graph structure, NeurIPS: Definitions 7 to 10.
-.. [2] Squires, Magliacane, Greenewald, Katz, Kocaoglu & Shanmugam (2020), Active structure learning of
-   causal DAGs via
-   directed clique trees, NeurIPS.
+.. [2] Squires, Magliacane, Greenewald, Katz, Kocaoglu & Shanmugam (2020), Active structure learning of causal
+   DAGs via directed clique trees, NeurIPS.
 """
 
 from __future__ import annotations
@@ -34,7 +33,13 @@ __all__ = [
 
 
 def clique_graph(graph: nx.Graph[str]) -> nx.Graph[Clique]:
-    """Return the union of all clique trees of a chordal graph (Definition 7); each edge has its `separator`.
+    """Return the union of all clique trees of a chordal graph (Definition 7).
+
+    Returns
+    -------
+    nx.Graph
+        Its nodes are the maximal cliques. Each edge has the attribute `separator`, the nodes that its two
+        cliques share.
 
     Raises
     ------
@@ -113,8 +118,9 @@ def is_intersection_incomparable(graph: nx.Graph[str], *, strict: bool = False) 
     graph
         A chordal graph.
     strict
-        As printed, equal separators are comparable, so no tree with a node of three neighbours passes,
-        although the paper counts trees in; with `strict` only proper inclusion counts, and all trees pass.
+        In the printed definition equal separators are comparable, so every tree with a node of three
+        neighbours fails, although the paper includes trees. If true, only proper inclusion counts, and all
+        trees pass.
 
     Raises
     ------
@@ -141,7 +147,7 @@ def _skeleton(dag: nx.DiGraph[str]) -> nx.Graph[str]:
         for one, other in combinations(dag.predecessors(node), 2):
             if not (dag.has_edge(one, other) or dag.has_edge(other, one)):
                 raise SearchError(
-                    f"Expected no v-structures but found {one} → {node} ← {other}: take a single component"
+                    f"Expected no v-structures but found {one} → {node} ← {other}: pass one chain component"
                 )
     return nx.Graph(dag.to_undirected(as_view=True))
 

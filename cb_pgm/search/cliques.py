@@ -10,9 +10,8 @@ Cliques are tuples in node order.
 References
 ----------
 .. [1] Lu, Meisami & Tewari (2021), Causal bandits with unknown graph structure, NeurIPS: Definitions 5 and 6.
-.. [2] Blair & Peyton (1993), An introduction to chordal graphs and clique trees, in: Graph theory and
-   sparse matrix
-   computation.
+.. [2] Blair & Peyton (1993), An introduction to chordal graphs and clique trees, in: Graph theory and sparse
+   matrix computation, Springer.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class CliqueTree:
     parents
         For each clique the position of its parent in `cliques`; −1 for a root.
     separators
-        For each clique what it shares with its parent; empty for a root.
+        For each clique the nodes that it shares with its parent; empty for a root.
     """
 
     cliques: tuple[Clique, ...]
@@ -49,7 +48,7 @@ class CliqueTree:
     separators: tuple[Clique, ...]
 
     def neighbours(self) -> dict[int, list[int]]:
-        """Return, for each clique's position, those of the cliques next to it."""
+        """Return the adjacency of the tree: each clique's position → the positions of its neighbours."""
         neighbours: dict[int, list[int]] = {position: [] for position in range(len(self.cliques))}
         for position, parent in enumerate(self.parents):
             if parent >= 0:
@@ -59,7 +58,7 @@ class CliqueTree:
 
 
 def maximal_cliques(graph: nx.Graph[str]) -> tuple[Clique, ...]:
-    """Return the maximal cliques of a chordal graph, ordered by their nodes.
+    """Return the maximal cliques of a chordal graph, in lexicographic node order.
 
     Raises
     ------
@@ -79,7 +78,7 @@ def maximal_cliques(graph: nx.Graph[str]) -> tuple[Clique, ...]:
 def clique_tree(graph: nx.Graph[str]) -> nx.Graph[Clique]:
     """Return a clique tree of a chordal graph (Definition 6), a forest if the graph isn't connected.
 
-    Its nodes are the cliques; each edge has its `separator`.
+    Its nodes are the cliques. Each edge has the attribute `separator`, the nodes that its two cliques share.
 
     Raises
     ------
@@ -108,7 +107,8 @@ def _checked_clique_tree(graph: nx.Graph[str]) -> CliqueTree:
     cycle = chordless_cycle(list(graph), graph.adj)
     if cycle is not None:
         raise SearchError(
-            f"Expected a chordal graph but found the chordless cycle {' — '.join(map(str, cycle))}"
+            f"Expected a chordal graph but found the chordless cycle {' — '.join(map(str, cycle))}: add a "
+            f"chord to it"
         )
     return rooted_clique_tree(list(graph), graph.adj)
 

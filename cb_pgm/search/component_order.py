@@ -1,31 +1,38 @@
-"""In which order to search the chain components.
+"""The order in which a search visits the chain components: downstream first.
 
-Downstream first: no component is searched before those that its arrows lead into. Upstream of the reward's
-parent every component holds an ancestor of the reward, so one that came too early would answer "found" and
-its deepest ancestor would be named; the paper's loop over components leaves the order open. What the arrows
-leave open is decided by `priority`, and then by the order of the nodes.
+A component is searched only after all components that its directed edges lead into. Every component upstream
+of the reward's parent holds an ancestor of the reward. If such a component came too early, the search would
+end there and identify the wrong variable; the paper's loop over components leaves the order open. Where the
+directed edges allow several orders, `priority` decides, then the order of the nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cb_pgm.errors import SearchError
 from discovery.graphs.chain_graphs import downstream_first, ends_of
 from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["Priority", "components_in_order"]
+__all__ = ["Priority", "check_in_graph", "components_in_order"]
 
-#: Variables, the most promising first, or a number for each, the highest most promising. Those left out
-#: come last.
+#: Variables, the most promising first, or a score for each variable, the highest most promising. Variables
+#: that are left out come last.
 Priority = Sequence[str] | Mapping[str, float]
 
 
 def components_in_order(
     graph: EssentialGraph, priority: Priority | None = None
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the chain components, downstream first; a component is as promising as its most promising
-    variable.
+    """Return the chain components, downstream first.
+
+    Parameters
+    ----------
+    graph
+        Any essential graph.
+    priority
+        Decides between components that the directed edges leave unordered. A component is as promising as
+        its most promising variable.
 
     Raises
     ------
@@ -40,9 +47,7 @@ def components_in_order(
     """
     if not priority:
         return graph.chain_components()
-    unknown = [variable for variable in priority if variable not in frozenset(graph.nodes)]
-    if unknown:
-        raise SearchError(f"Expected priority to name variables of the graph but found {unknown[0]!r}")
+    check_in_graph(priority, graph, "priority")
     by_rank = (
         sorted(priority, key=priority.__getitem__, reverse=True)
         if isinstance(priority, Mapping)
@@ -56,3 +61,13 @@ def components_in_order(
     )
     parents = ends_of(graph.nodes, ((head, tail) for tail, head in graph.directed))
     return downstream_first(promising, parents, ends_of(graph.nodes, graph.directed))
+
+
+def check_in_graph(variables: Iterable[str], graph: EssentialGraph, argument: str) -> None:
+    """Raise SearchError if a variable that was given as `argument` isn't in the graph."""
+    known = frozenset(graph.nodes)
+    for variable in variables:
+        if variable not in known:
+            raise SearchError(
+                f"Expected variables of the graph in {argument} but found {variable!r}: remove it"
+            )

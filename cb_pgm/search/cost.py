@@ -1,4 +1,4 @@
-"""What the errors of an estimated graph cost the searches, in reward variables no longer found."""
+"""The cost of an estimated graph's errors: the reward's parents that a search no longer identifies."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ __all__ = ["SearchCost", "search_costs"]
 
 @dataclass(frozen=True)
 class SearchCost:
-    """How one search ends on a graph, over every variable that may be the reward's parent.
+    """How one search ends on a graph, with each variable in turn as the reward's parent.
+
+    Every variable is in exactly one of the three groups.
 
     Attributes
     ----------
     right
-        The variables that it names when they are the reward's parent; for `general`, that are in its clique.
+        The variables that the search identifies when they are the reward's parent; for `general`, those that
+        are in the clique it returns.
     wrong
-        Those for which it names another one, or a clique without them.
+        The variables for which it identifies another one, or returns a clique without them.
     none
-        Those for which it names nothing, and says so.
+        The variables for which it identifies nothing.
     questions
-        How many it asked in all.
+        The number of queries over all variables together.
     """
 
     right: tuple[str, ...]
@@ -38,18 +41,20 @@ class SearchCost:
 
 
 def search_costs(estimated: EssentialGraph, dag: nx.DiGraph[str]) -> dict[str, SearchCost]:
-    """Run each search on `estimated` with the exact answers of `dag`, once for every possible X_R.
+    """Run each search on `estimated` with the exact answers of `dag`, once for each variable as X_R.
 
     Parameters
     ----------
     estimated
-        The graph that a search would work on.
+        The graph that the searches work on.
     dag
         The true graph, over the same variables.
 
     Returns
     -------
-    By search: "forest" (where every chain component of the estimate is a tree), "general" and "sound".
+    dict
+        The cost of each search by its name: "general", "sound", and "forest" if every chain component of the
+        estimate is a tree.
 
     Examples
     --------
@@ -70,7 +75,7 @@ def search_costs(estimated: EssentialGraph, dag: nx.DiGraph[str]) -> dict[str, S
         questions = 0
         for variable in estimated.nodes:
             result = search.solve(make(estimated), search.exact_answers(dag, (variable,)))
-            # A clique without a single name is what the paper's general search ends in.
+            # The paper's general search returns a clique instead of one variable.
             found = result.reward_variables or (result.candidates if name == "general" else ())
             ends["none" if not found else "right" if variable in found else "wrong"].append(variable)
             questions += len(result.queries)

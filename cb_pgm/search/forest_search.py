@@ -1,4 +1,4 @@
-"""The reward variable in a graph whose chain components are trees.
+"""Search for the reward's parent in a graph whose chain components are trees.
 
 Source: Lu, Meisami & Tewari (2021), Algorithm 5.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cb_pgm.search.component_order import Priority, components_in_order
-from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
 from cb_pgm.search.query import Search
+from cb_pgm.search.search_state import NOTHING_MOVED, SearchState
 from cb_pgm.search.tree_search import find_key_node, find_subtree
 from discovery.graphs.essential_graph import EssentialGraph
 
@@ -17,7 +17,7 @@ __all__ = ["forest", "is_forest", "is_tree"]
 
 
 def is_tree(graph: EssentialGraph, component: Sequence[str]) -> bool:
-    """Return whether the lines of a chain component form no cycle."""
+    """Return whether the undirected edges of a chain component form a tree."""
     return sum(len(graph.neighbours(node)) for node in component) == 2 * (len(component) - 1)
 
 
@@ -40,10 +40,15 @@ def forest(graph: EssentialGraph, *, priority: Priority | None = None) -> Search
     Parameters
     ----------
     graph
-        An essential graph. At the first chain component that isn't a tree the search ends without a name and
-        says so: going past it could only find an ancestor.
+        An essential graph. At the first chain component that isn't a tree the search ends without a result,
+        and its note gives the reason: beyond it the search could only find an ancestor of the parent.
     priority
-        Which components to take first where the graph leaves the order open (`components_in_order`).
+        Decides which components come first where the graph leaves the order open (`components_in_order`).
+
+    Returns
+    -------
+    generator
+        Of queries; its `SearchResult` identifies the reward's parent.
 
     Raises
     ------
@@ -60,14 +65,14 @@ def forest(graph: EssentialGraph, *, priority: Priority | None = None) -> Search
 
 
 def _search(graph: EssentialGraph, components: Sequence[tuple[str, ...]]) -> Search:
-    inquiry = Inquiry(graph)
+    state = SearchState(graph)
     for component in components:
         if not is_tree(graph, component):
             size = len(component)
-            return inquiry.unnamed(f"the chain component of {component[0]} ({size} variables) isn't a tree")
-        found = yield from find_subtree(graph, component, inquiry)
+            return state.unnamed(f"the chain component of {component[0]} ({size} variables) isn't a tree")
+        found = yield from find_subtree(graph, component, state)
         if found:
             # Line 7 is followed by no return, so the printed loop goes on to further components; the first
             # ancestor found, downstream first, is in the right one.
-            return inquiry.named((yield from find_key_node(graph, inquiry)))
-    return inquiry.unnamed(NOTHING_MOVED)
+            return state.named((yield from find_key_node(graph, state)))
+    return state.unnamed(NOTHING_MOVED)

@@ -1,16 +1,16 @@
-"""A clique that holds the reward variable, in any graph: stages 1 and 2 of CN-UCB for general graphs.
+"""Search for a clique that holds the reward's parent: stages 1 and 2 of CN-UCB for general graphs.
 
-As in a tree, with the maximal cliques of a chain component in the role of the nodes: *Clique Intervention*
-asks about all variables of a clique, *Find Sub-junction-tree* does so at central cliques until one of them
-moves the reward, and *Find Key Clique* goes on below that one.
+The search works as in a tree, with the maximal cliques of a chain component in the role of the nodes.
+*Clique Intervention* queries all variables of a clique. *Find Sub-junction-tree* does so at central cliques
+until one of them moves the reward. *Find Key Clique* continues below that one.
 
 Source: Lu, Meisami & Tewari (2021), Algorithms 2, 7 (Find Sub-junction-tree), 8 (Find Key Clique) and 9
-(Clique Intervention). Where their text can't be followed a comment says so. One fault can't be mended
-without leaving the algorithm: a branch counts as *up* unless everything the two cliques share points into
-it, and stage 1 cuts off all branches that are up when it finds an ancestor. X_R can be in one of them,
-whatever the clique graph: in ``0 → 1, 0 → 2, 1 → 2, 1 → 3`` with X_R = 2 and the central clique {1, 3},
-variable 1 moves the reward, {0, 1, 2} is cut off because of ``0 → 1``, and {1, 3} is returned. `sound` is
-right on every graph.
+(Clique Intervention). Comments mark the places where the printed text can't be followed. One error can't be
+corrected without changing the algorithm: a branch counts as *up* unless every shared node of the two cliques
+points into it, and stage 1 removes all branches that are up when it finds an ancestor. X_R can be in one of
+them, whatever the clique graph. In ``0 → 1, 0 → 2, 1 → 2, 1 → 3`` with X_R = 2 and the central clique
+{1, 3}, variable 1 moves the reward, {0, 1, 2} is removed because of ``0 → 1``, and {1, 3} is returned.
+`sound` is correct on every graph.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from cb_pgm.search.central_node import branch, central_node
 from cb_pgm.search.cliques import Clique, rooted_clique_tree
 from cb_pgm.search.component_order import Priority, components_in_order
 from cb_pgm.search.forest_search import is_tree
-from cb_pgm.search.inquiry import Inquiry
 from cb_pgm.search.query import Probe, Query, Search
+from cb_pgm.search.search_state import SearchState
 from cb_pgm.search.tree_search import find_key_node, find_subtree
 from discovery.graphs.essential_graph import EssentialGraph
 
@@ -35,16 +35,16 @@ def general(graph: EssentialGraph, *, priority: Priority | None = None) -> Searc
     Parameters
     ----------
     graph
-        Any essential graph. Chain components that are trees are searched by the tree algorithm, and name a
-        variable.
+        Any essential graph. Chain components that are trees are searched by the tree algorithm, which
+        identifies a single variable.
     priority
-        Which components to take first where the graph leaves the order open (`components_in_order`).
+        Decides which components come first where the graph leaves the order open (`components_in_order`).
 
     Returns
     -------
     generator
-        Its result's `candidates` are the clique found. If none is found there are no candidates, and the
-        paper plays UCB over all arms.
+        Of queries; the `candidates` of its `SearchResult` are the clique found. They are empty if no clique
+        was found; the paper then plays UCB over all arms.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def general(graph: EssentialGraph, *, priority: Priority | None = None) -> Searc
 
     Notes
     -----
-    The clique can be a wrong one (see the module's text).
+    The clique can be wrong even if all answers are correct (see the module's docstring).
 
     Examples
     --------
@@ -65,38 +65,37 @@ def general(graph: EssentialGraph, *, priority: Priority | None = None) -> Searc
 
 
 def _search(graph: EssentialGraph, components: Sequence[tuple[str, ...]]) -> Search:
-    inquiry = Inquiry(graph)
+    state = SearchState(graph)
     for component in components:
         # A star's separators are all equal, so Definition 10 as printed excludes trees with a node of three
         # neighbours, on which Theorem 3 is then silent; trees have their own algorithm.
         if is_tree(graph, component):
-            found = yield from find_subtree(graph, component, inquiry)
+            found = yield from find_subtree(graph, component, state)
             if found:
-                return inquiry.named((yield from find_key_node(graph, inquiry)))
+                return state.named((yield from find_key_node(graph, state)))
             continue
-        stages = _CliqueSearch(graph, component, inquiry)
+        stages = _CliqueSearch(graph, component, state)
         yield from stages.find_sub_junction_tree()
         clique = yield from stages.find_key_clique()
         if clique is not None:
-            return inquiry.unnamed("the reward's parent is in this clique", clique)
-    return inquiry.unnamed("no clique that holds the reward's parent was found", ())
+            return state.unnamed("the reward's parent is in this clique", clique)
+    return state.unnamed("no clique that holds the reward's parent was found", ())
 
 
 class _CliqueSearch:
     """Both stages on one chain component; cliques go by their number in the clique tree."""
 
-    def __init__(self, graph: EssentialGraph, component: Sequence[str], inquiry: Inquiry) -> None:
+    def __init__(self, graph: EssentialGraph, component: Sequence[str], state: SearchState) -> None:
         adjacency = {node: dict.fromkeys(graph.neighbours(node)) for node in component}
         tree = rooted_clique_tree(component, adjacency)
         self._cliques = tree.cliques
         self._neighbours = tree.neighbours()
         self._component = component
-        self._inquiry = inquiry
+        self._state = state
         self._left = dict.fromkeys(range(len(tree.cliques)))  # those of positive weight
 
     def find_sub_junction_tree(self) -> Generator[Query, Probe, None]:
-        """Leave only cliques not upstream of a clique that moves the reward; none if there is no such
-        clique."""
+        """Keep only cliques that aren't upstream of one that moves the reward; keep none if none does."""
         # As in Find Sub-tree: the printed loop has no exit where the component holds no ancestor, "q ← 1"
         # (line 23) revives cliques ruled out before, and line 21 zeroes the probed clique only if some
         # branch is down.
@@ -117,13 +116,13 @@ class _CliqueSearch:
             )
 
     def find_key_clique(self) -> Generator[Query, Probe, Clique | None]:
-        """Return the clique that holds the reward's parent; None if the search ends empty-handed."""
+        """Return the clique that holds the reward's parent; None if no clique is left."""
         while len(self._left) > 1:
             central = self._central()
             moves = yield from self._intervene(central)
             down = self._down(central)
             if not moves:
-                # Line 12, "1 for the remaining cliques", keeps even the clique that just said no.
+                # Line 12, "1 for the remaining cliques", keeps even the clique that was just answered no.
                 self._strike(
                     [central, *branch(self._neighbours, central, down)],
                     f"nothing in {self._name(central)} moves the reward",
@@ -139,8 +138,7 @@ class _CliqueSearch:
         return self._cliques[next(iter(self._left))] if self._left else None
 
     def _reward_branch(self, central: int, down: Iterable[int]) -> Generator[Query, Probe, set[int] | None]:
-        """Return the branch below `central` whose first clique moves the reward by itself; None if there is
-        none."""
+        """Return the branch below `central` whose first clique moves the reward by itself, or None."""
         for child in down:
             cliques = set(branch(self._neighbours, central, [child]))
             if cliques.isdisjoint(self._left):
@@ -152,11 +150,11 @@ class _CliqueSearch:
         return None
 
     def _intervene(self, clique: int, apart_from: Clique = ()) -> Generator[Query, Probe, bool]:
-        """Ask about every variable of a clique (Clique Intervention); return whether one moves the reward."""
+        """Query every variable of a clique (Clique Intervention); return whether one moves the reward."""
         moves = False
         for variable in self._cliques[clique]:
             if variable not in apart_from:
-                moves |= yield from self._inquiry.ask(variable)
+                moves |= yield from self._state.ask(variable)
         return moves
 
     def _down(self, central: int) -> list[int]:
@@ -166,23 +164,23 @@ class _CliqueSearch:
     def _points_at(self, clique: int, other: int) -> bool:
         shared = [node for node in self._cliques[clique] if node in self._cliques[other]]
         own = [node for node in self._cliques[other] if node not in shared]
-        return all(self._inquiry.known.has_arrow(tail, head) for tail in shared for head in own)
+        return all(self._state.known.has_arrow(tail, head) for tail in shared for head in own)
 
     def _central(self) -> int:
-        """Return a central clique or, if it is ruled out, one that is left next to it."""
-        # With several branches up, what is left may fall apart, and the central clique be one already ruled
-        # out.
+        """Return a central clique or, if that is ruled out, the nearest clique that isn't."""
+        # With several branches up, the remaining cliques may be disconnected, and the central one may already
+        # be ruled out.
         central = central_node(self._neighbours, dict.fromkeys(self._left, 1))
         nearby = [central, *branch(self._neighbours, central, self._neighbours[central])]
         return next(clique for clique in nearby if clique in self._left)
 
     def _strike(self, cliques: Iterable[int], reason: str) -> None:
-        """Rule out cliques, and the variables that are in none of those left, by the last answer."""
+        """Rule out cliques, and the variables that are in no remaining clique, because of the last answer."""
         for clique in cliques:
             self._left.pop(clique, None)
         remaining = {variable for clique in self._left for variable in self._cliques[clique]}
         gone = [variable for variable in self._component if variable not in remaining]
-        self._inquiry.rule_out(self._inquiry.steps[-1].query.variable, gone, reason)
+        self._state.rule_out(self._state.steps[-1].query.variable, gone, reason)
 
     def _name(self, clique: int) -> str:
         return "{" + ", ".join(self._cliques[clique]) + "}"

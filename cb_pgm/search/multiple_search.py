@@ -1,13 +1,13 @@
-"""All parents of the reward, when it may have several.
+"""Search for all parents of the reward, when it may have several.
 
-One is found as if it were the only one: the deepest variable that moves the reward, so that none of its
-descendants is a parent. It is held from then on, which cuts its ancestors off from the reward where they
-have no other way to it, and the next one is found among all variables not ruled out by a no; until nothing
-moves the reward any more.
+The first parent is found as if it were the only one: it is the deepest variable that moves the reward, so
+none of its descendants is a parent. The search then holds it, that is, sets it in every later query. This
+cuts its ancestors off from the reward unless they have another path to it. The next parent is found among all
+variables that no answer of no has ruled out. The search ends when nothing moves the reward any more.
 
-Source: Lu, Meisami & Tewari (2021), appendix "Discussion on multiple reward generating variables", which
-holds the whole subtree below a parent found. Holding the parent alone is enough, as none of its descendants
-is a parent, and one intervention less to be able to do for each of them.
+Source: Lu, Meisami & Tewari (2021), appendix "Discussion on multiple reward generating variables". The paper
+holds the whole subtree below a parent that was found. Holding the parent alone is enough, since none of its
+descendants is a parent, and it doesn't require that each of them can be set.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from cb_pgm.search.component_order import Priority, components_in_order
-from cb_pgm.search.inquiry import NOTHING_MOVED, Inquiry
 from cb_pgm.search.query import Search, SearchResult
+from cb_pgm.search.search_state import NOTHING_MOVED, SearchState
 from cb_pgm.search.sound_search import checked_settable, narrow_down
 from discovery.graphs.essential_graph import EssentialGraph
 
@@ -33,17 +33,17 @@ def multiple(
     graph
         Any essential graph; its `background` is used.
     settable
-        The variables that can be asked about and held; None: all.
+        The variables that can be queried and held; None: all.
     priority
-        Which components to take first where the graph leaves the order open (`components_in_order`).
+        Decides which components come first where the graph leaves the order open (`components_in_order`).
 
     Returns
     -------
     generator
-        Its queries hold the parents found so far, at each of their joint states until something moves: the
-        reward must respond at some of them (for R = a ∧ b, nothing shows b while a is held at 0). Its
-        result names the parents found; it has further `candidates` where a next one couldn't be told from
-        variables that can't be set.
+        Of queries that hold the parents found so far, at each of their joint states until the reward moves.
+        The reward must respond at some joint state: for R = a ∧ b, nothing shows b while a is held at 0.
+        Its `SearchResult` identifies the parents found. It has further `candidates` if the answers don't
+        separate the next parent from variables that can't be set.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def multiple(
 
     Notes
     -----
-    With several parents the last search, which finds no more, has to ask in every component upstream.
+    With several parents the last round, which finds none, has to query every component upstream.
 
     Examples
     --------
@@ -68,22 +68,22 @@ def multiple(
 def _search(
     graph: EssentialGraph, components: Sequence[tuple[str, ...]], settable: Collection[str]
 ) -> Search:
-    inquiry = Inquiry(graph)
+    state = SearchState(graph)
     found: list[str] = []
     while True:
-        yield from narrow_down(graph, components, settable, inquiry)
-        parent = inquiry.deepest
-        if parent is None or list(inquiry.candidates) != [parent]:
-            return _result(inquiry, found)
+        yield from narrow_down(graph, components, settable, state)
+        parent = state.deepest
+        if parent is None or list(state.candidates) != [parent]:
+            return _result(state, found)
         found.append(parent)
-        inquiry.hold(parent)
+        state.hold(parent)
 
 
-def _result(inquiry: Inquiry, found: Sequence[str]) -> SearchResult:
-    parents = inquiry.in_order(found)
-    if inquiry.deepest is None and not inquiry.candidates:
-        return SearchResult(parents, parents, tuple(inquiry.steps), "" if found else NOTHING_MOVED)
-    # A yes only says where one parent is; others may be wherever there was no no.
-    candidates = inquiry.in_order([*found, *inquiry.not_excluded()])
-    note = "the answers don't tell whether there is a further parent, or which"
-    return SearchResult(parents, candidates, tuple(inquiry.steps), note)
+def _result(state: SearchState, found: Sequence[str]) -> SearchResult:
+    parents = state.in_order(found)
+    if state.deepest is None and not state.candidates:
+        return SearchResult(parents, parents, tuple(state.steps), "" if found else NOTHING_MOVED)
+    # A yes locates only one parent; others may be wherever there was no answer of no.
+    candidates = state.in_order([*found, *state.not_excluded()])
+    note = "the answers don't show whether there is a further parent, or which"
+    return SearchResult(parents, candidates, tuple(state.steps), note)

@@ -1,8 +1,8 @@
-"""The language between a search and whoever answers it.
+"""The messages between a search and the code that answers its queries.
 
-A search knows the graph and nothing of samples. It is a generator that yields `Query` values, is sent a
-`Probe` for each, and returns a `SearchResult`. `solve` drives one with a function that answers;
-`exact_answers` answers from a known graph.
+A search is a generator that yields `Query` values, receives a `Probe` for each by `send`, and returns a
+`SearchResult`. `solve` drives a search with a function that answers; `exact_answers` returns such a function
+for a known graph.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Query:
     variable
         The variable to set, to each of its states in turn.
     undecided
-        Its neighbours whose edge to it has no known direction; others that move are ignored.
+        Its neighbours by undirected edges. Effects on other variables are ignored.
     fixed
-        Variables that are held (set) meanwhile, for finding further reward variables, and the state each is
-        held at; None, which is all a search can say, since it doesn't know states: at each of its states
-        until something moves.
+        The variables that are held (set) meanwhile, in a search for further parents of the reward, and the
+        state of each. The state None means: at each of its states until something moves. Searches always give
+        None, since they don't know the states.
     """
 
     variable: str
@@ -38,7 +38,15 @@ class Query:
 
 @dataclass(frozen=True)
 class Probe:
-    """The answer to a `Query`: the reward moves (`is_ancestor`), and so do `children` among the undecided."""
+    """The answer to a `Query`.
+
+    Attributes
+    ----------
+    is_ancestor
+        Whether setting the variable moves the reward, so that it is an ancestor of the reward.
+    children
+        The variables among `Query.undecided` that setting the variable moves, so that they are its children.
+    """
 
     is_ancestor: bool
     children: frozenset[str] = frozenset()
@@ -50,7 +58,17 @@ class Probe:
 
 @dataclass(frozen=True)
 class Step:
-    """One question of a search: what was asked, what the answer was, what that ruled out, and why."""
+    """One query of a search with its consequences.
+
+    Attributes
+    ----------
+    query, probe
+        The query and its answer.
+    ruled_out
+        The candidates that the answer ruled out, in node order.
+    reason
+        Why, in words; empty if nothing was concluded.
+    """
 
     query: Query
     probe: Probe
@@ -60,18 +78,19 @@ class Step:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search ends with.
+    """The result of a search.
 
     Attributes
     ----------
     reward_variables
-        The reward's parents as found; empty when none is named.
+        The identified parents of the reward; empty if none was identified.
     candidates
-        The smallest set that the answers allow, in node order; equal to `reward_variables` when one is named.
+        The smallest set of possible parents that the answers allow, in node order. It equals
+        `reward_variables` if the search identified all parents.
     queries
-        Every step taken, in order.
+        One `Step` per query, in order.
     note
-        In words, why none was named or what to know about the result; empty otherwise.
+        In words, why no parent was identified or how the result is limited; empty otherwise.
     """
 
     reward_variables: tuple[str, ...]
@@ -85,7 +104,7 @@ Answer = Callable[[Query], Probe]
 
 
 def solve(search: Search, answer: Answer) -> SearchResult:
-    """Drive `search` to its end, answering each query with ``answer(query)``.
+    """Drive `search` to its end with ``answer(query)`` as the answer to each query; return its result.
 
     Examples
     --------
@@ -105,7 +124,7 @@ def solve(search: Search, answer: Answer) -> SearchResult:
 
 
 def exact_answers(dag: nx.DiGraph[str], reward_variables: Iterable[str]) -> Answer:
-    """Return the function that answers as infinitely many samples from `dag` would, under faithfulness.
+    """Return a function that answers queries as infinitely many samples would, under faithfulness.
 
     Parameters
     ----------
@@ -116,9 +135,9 @@ def exact_answers(dag: nx.DiGraph[str], reward_variables: Iterable[str]) -> Answ
 
     Notes
     -----
-    With variables held, arrows into them are cut: a variable counts as an ancestor of the reward when a
-    directed path leads from it to a reward variable that is not held, and around every held one. O(n + m) a
-    query.
+    Holding variables removes the edges into them. A variable then counts as an ancestor of the reward if a
+    directed path that avoids all held variables leads from it to a parent of the reward that isn't held. A
+    query takes O(n + m) time for n nodes and m edges.
     """
     targets = frozenset(reward_variables)
 

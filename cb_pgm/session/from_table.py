@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,29 +17,17 @@ from cb_pgm.pipeline import inputs
 from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.task import Entry
 from cb_pgm.policies.registry import policy_kind
+from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
-from cb_pgm.session.setup import Beginning
-from cb_pgm.session.storage.events import Earlier, Rows
-from discovery import DiscreteTable, read_csv
+from cb_pgm.session.setup import Beginning, Setup
 from discovery.table.columns import TextColumn
 from discovery.table.csv_reader import read_text
-from discovery.table.roles import find_reward
-
-if TYPE_CHECKING:
-    from cb_pgm.session.setup import Setup
+from discovery.table.discrete_table import DiscreteTable
+from discovery.table.discrete_table import read_table as read_discrete
+from discovery.table.rows import find_reward
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
 
-_READING = (
-    "ignore",
-    "missing",
-    "bins",
-    "bin_rule",
-    "merge_rare",
-    "intervention_column",
-    "separator",
-)
-_ESTIMATING = ("method", "knowledge", "alpha", "uc_rule", "equivalent_sample_size")
 _MOST_OBSERVATIONS = 10_000  # that a policy is given beside the graph: further ones rarely rule out more
 
 
@@ -69,7 +56,7 @@ def read_table(setup: Setup, path: str | os.PathLike[str]) -> tuple[DiscreteTabl
     """Read the table and how its reward column is to be read in rows to come."""
     if setup.reward is None:
         raise SessionError("Expected a reward, COL or COL=STATE, but found none: name a column of the table")
-    table = read_csv(path, setup.reward, **setup.keywords(_READING))
+    table = read_discrete(path, setup.reward, setup)
     raw = read_text(path, separator=setup.separator, ignore=setup.ignore)
     name, state = find_reward(setup.reward, raw.names, raw.source)
     column = raw.columns[name]
@@ -97,17 +84,19 @@ def settings_of(
         )
     states = table.states if table.interventional is None else table.interventional.states
     source = {"rows": table.n_rows, "sha256": table.sha256}
-    upright = table if not setup.minimize else replace(table, rewards=_turned(rewards, reward))
+    maximised = table if not setup.minimize else replace(table, rewards=_flipped(rewards, reward))
     if not policy_kind(setup.policy).needs_graph:
         varied = low < high  # else nothing can be learnt from it about the reward's parents
-        parents = setup.max_parents or (max(1, len(choose_reward_parents(upright))) if varied else 1)
+        parents = setup.max_parents or (max(1, len(choose_reward_parents(maximised))) if varied else 1)
         return setup.settings(reward, states, scale, max_parents=parents, source=source), tuple(notes)
 
     if setup.graph is None:
-        used = inputs.estimated_graph(table, **setup.keywords(_ESTIMATING))
+        used = inputs.estimated_graph(table, setup)
     else:
         used = inputs.read_graph(Path(setup.graph), table.variables)
-    fitted = rehearse(upright, used.graph, settable=inputs.settable_states(table.states, setup.not_settable))
+    fitted = rehearse(
+        maximised, used.graph, settable=inputs.settable_states(table.states, setup.not_settable)
+    )
     system = fitted.system
     settings = setup.settings(
         reward,
@@ -116,7 +105,7 @@ def settings_of(
         max_parents=max(1, len(system.reward_parents)),
         gaps=system.effective_gaps(system.essential_graph()),
         graph=used.graph,
-        marginals=inputs.marginals_over(upright, states),
+        marginals=inputs.marginals_over(maximised, states),
         source=source | {"graph": used.method},
     )
     entry = Entry(setup.policy, "estimated", settings.new_policy())
@@ -156,5 +145,5 @@ def rows_of(codes: NDArray[np.int16], rewards: NDArray[np.float64], reward: Rewa
     return Rows(np.ascontiguousarray(codes), np.ascontiguousarray(fields), complied)
 
 
-def _turned(rewards: NDArray[np.float64], reward: RewardColumn) -> NDArray[np.float64]:
+def _flipped(rewards: NDArray[np.float64], reward: RewardColumn) -> NDArray[np.float64]:
     return (0.0 if reward.state is None else 1.0) - rewards

@@ -15,12 +15,12 @@ import numpy as np
 
 from cb_pgm.errors import CausalBanditError, SessionError
 from cb_pgm.model.intervention import Intervention
+from cb_pgm.session.events import Earlier, Rows, Told
 from cb_pgm.session.from_table import earlier_rows, given_rewards, read_table, rows_of, settings_of
 from cb_pgm.session.replay_report import LoggedArm, ReplayReport, ReplayRun
 from cb_pgm.session.settings import SessionSettings
-from cb_pgm.session.state import Trial
+from cb_pgm.session.state import SessionState
 from cb_pgm.session.status import status_of
-from cb_pgm.session.storage.events import Earlier, Rows, Told
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Setup
@@ -129,9 +129,9 @@ def _read(setup: Setup, fewest: int, hold_out: float) -> tuple[_Log, tuple[str, 
 def _play(log: _Log, arms: tuple[LoggedArm, ...], batch: int, sequence: np.random.SeedSequence) -> ReplayRun:
     """Ask, draw and tell until the horizon, or until there is nothing left of what is asked for."""
     policy_seed, *order_seeds = sequence.spawn(2 + len(log.arms))
-    trial = Trial(replace(log.settings, seed=int(policy_seed.generate_state(1)[0])))
+    session_state = SessionState(replace(log.settings, seed=int(policy_seed.generate_state(1)[0])))
     if log.earlier is not None:
-        trial.apply(log.earlier)
+        session_state.apply(log.earlier)
     left = {
         arm: _shuffled(rows, np.random.default_rng(seed))
         for (arm, rows), seed in zip(
@@ -141,18 +141,18 @@ def _play(log: _Log, arms: tuple[LoggedArm, ...], batch: int, sequence: np.rando
     pulled = dict.fromkeys(left, 0)
     total, ended = 0.0, ""
     while not ended:
-        if not trial.can_ask:
-            ended = trial.over or "the policy asked for nothing"
+        if not session_state.can_ask:
+            ended = session_state.over or "the policy asked for nothing"
             break
-        asked = trial.propose(batch)
-        trial.apply(asked, asked=True)
+        asked = session_state.propose(batch)
+        session_state.apply(asked, asked=True)
         rows = left.get(asked.intervention)
         if asked.pull is None or rows is None or not len(rows):
             more = "no more rows" if rows is not None else "no rows"
             ended = f"{asked.intervention} was asked for, and the log has {more}"
             break
         now, left[asked.intervention] = _split(rows, asked.size)
-        trial.apply(Told(asked.pull, now, True, ""))
+        session_state.apply(Told(asked.pull, now, True, ""))
         pulled[asked.intervention] += len(now)
         if asked.intervention:
             total += float(log.settings.reward.rewards(now.fields).sum())
@@ -161,7 +161,7 @@ def _play(log: _Log, arms: tuple[LoggedArm, ...], batch: int, sequence: np.rando
     best = min(means) if log.settings.minimize else max(means)
     regret = sum(abs(best - mean) * rows for mean, rows in zip(means, drawn, strict=True))
     mean = total / sum(drawn) if sum(drawn) else None
-    return ReplayRun(tuple(drawn), pulled[Intervention()], mean, regret, ended, status_of(trial))
+    return ReplayRun(tuple(drawn), pulled[Intervention()], mean, regret, ended, status_of(session_state))
 
 
 def _shuffled(rows: Rows, rng: np.random.Generator) -> Rows:

@@ -1,4 +1,6 @@
-"""The rows that a person tells: every field checked, refused by line and column before anything is kept."""
+"""Rows in and out: every field that a person tells is checked, and refused by line and column before anything
+is kept; and all rows told, as a person would write them.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +8,29 @@ import csv
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
+from cb_pgm.session.events import Asked, Event, Rows, Told
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.state import OpenPull
-from cb_pgm.session.storage.events import Rows
-from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number, quoted
+from cb_pgm.session.status import setting_text
+from cb_pgm.wording import listed, nearest
+from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number
 from discovery.table.csv_reader import check_names, read_text
+from discovery.wording import quoted
 
-__all__ = ["RowSource", "check_rows", "read_rows"]
+__all__ = ["RowSource", "check_rows", "exported_rows", "read_rows"]
 
 #: A CSV file, or rows as mappings from column to value.
 RowSource = str | os.PathLike[str] | Iterable[Mapping[str, object]]
 
+_ABOUT = ("pull", "asked", "set", "told_at")  # the columns of an export before the variables
 _MISSING = "missing"  # the state that a table's empty fields may have been made
 _INTERVAL = re.compile(r"(?:below (?P<below>\S+)|(?P<low>\S+) to (?P<high>\S+)|(?P<above>\S+) and above)")
 
@@ -116,14 +121,38 @@ def check_rows(
     return Rows(codes, fields, complied)
 
 
+def exported_rows(settings: SessionSettings, events: Iterable[tuple[Event, str]]) -> Iterator[list[str]]:
+    """Yield a header, then each row told, in the order in which they were told.
+
+    The columns: the pull; what was asked for; the variable that was set, empty where none or several were or
+    something else was done than asked; when the row was told; every variable; the reward column. A variable
+    that is called like one of the first four makes that one get a "_" at its end.
+    """
+    columns = [*settings.states, settings.reward.column]
+    yield [*(f"{name}_" if name in columns else name for name in _ABOUT), *columns]
+    every = list(settings.states.values())
+    asked: dict[int, Asked] = {}
+    for event, at in events:
+        match event:
+            case Asked(int(number)):
+                asked[number] = event
+            case Told(pull, rows):
+                intervention = asked[pull].intervention
+                setting = setting_text(intervention)
+                for codes, field, complied in zip(rows.codes, rows.fields, rows.complied, strict=True):
+                    done = next(iter(intervention), "") if complied and len(intervention) == 1 else ""
+                    values = [states[code] for states, code in zip(every, codes, strict=True)]
+                    yield [str(pull), setting, done, at, *values, settings.reward.text(float(field))]
+
+
 _NONCOMPLIANCE = "tell it what was done, or allow noncompliance if the policy can use such rows"
 
 
 def _check_columns(table: RawTable, settings: SessionSettings) -> None:
     for name in (*settings.states, settings.reward.column):
         if name not in table.columns:
-            near = get_close_matches(name, table.names, n=1)
-            advice = f"is {quoted(near[0])} meant?" if near else "add it"
+            near = nearest(name, table.names)
+            advice = "add it" if near is None else f"did you mean {quoted(near)}?"
             raise SessionError(
                 f"Expected every variable and the reward as columns but found no {quoted(name)} in the "
                 f"header of {table.source}: {advice}"
@@ -143,7 +172,7 @@ def _codes(table: RawTable, variable: str, states: Sequence[str], faults: list[_
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         text = texts[indices[row]]
-        expected = f"one of the states {', '.join(states[:8])}{', …' if len(states) > 8 else ''}"
+        expected = f"the state {listed(states, last='or')}"
         faults.append(_Fault(row, variable, expected, quoted(text) if text else "nothing", "mend the field"))
     return codes
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.session.export import exported_rows
-from cb_pgm.session.rows import RowSource, check_rows, read_rows
+from cb_pgm.session.events import Told, Withdrawn, to_record
+from cb_pgm.session.rows import RowSource, check_rows, exported_rows, read_rows
 from cb_pgm.session.settings import SessionSettings
-from cb_pgm.session.state import OpenPull, Trial
+from cb_pgm.session.state import OpenPull, SessionState
 from cb_pgm.session.status import Status, status_of
-from cb_pgm.session.storage.events import Told, Withdrawn, to_record
 from cb_pgm.session.storage.log import Log
 from cb_pgm.session.storage.store import FILE_NAME, Store
+from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Beginning
@@ -87,14 +87,16 @@ class Session:
         OSError
             If the folder can't be made.
         """
+        # Reading tables brings pandas and the searches, which a session under way does without.
+        from cb_pgm.session.beginning import prepare
         from cb_pgm.session.setup import Setup
 
         cls.check_new(folder)  # before what may take a while
-        return cls.begin(folder, Setup(**setup).prepare(), timeout=timeout)
+        return cls.begin(folder, prepare(Setup(**setup)), timeout=timeout)
 
     @classmethod
     def begin(cls, folder: str | os.PathLike[str], beginning: Beginning, *, timeout: float = 10.0) -> Self:
-        """Start a session from what `Setup.prepare` returned."""
+        """Start a session from what `prepare` returned."""
         cls.check_new(folder)
         Path(folder).mkdir(parents=True, exist_ok=True)
         session = cls(folder, timeout)
@@ -141,8 +143,8 @@ class Session:
     @property
     def settings(self) -> SessionSettings:
         """What the session was started with."""
-        with self._log.reading() as trial:
-            return trial.settings
+        with self._log.reading() as state:
+            return state.settings
 
     # -- the verbs -------------------------------------------------------------------------------------------
 
@@ -166,10 +168,10 @@ class Session:
         """
         if batch < 1 or pending < 1:
             raise SessionError(f"Expected batch and pending of at least 1 but found {batch} and {pending}")
-        with self._log.writing() as trial:
-            while len(trial.open) < pending and trial.can_ask:
-                self._log.ask(trial, batch)
-            return tuple(trial.open.values())
+        with self._log.writing() as state:
+            while len(state.open) < pending and state.can_ask:
+                self._log.ask(state, batch)
+            return tuple(state.open.values())
 
     def tell(
         self,
@@ -206,22 +208,22 @@ class Session:
             If the file isn't a table.
         """
         given = read_rows(rows)
-        with self._log.writing() as trial:
-            chosen = _chosen(trial, pull)
-            if allow_noncompliance and not trial.policy.learns_from_any_row:
+        with self._log.writing() as state:
+            chosen = _chosen(state, pull)
+            if allow_noncompliance and not state.policy.learns_from_any_row:
                 raise SessionError(
                     f"Expected a policy that can use rows in which something else was done than asked, as "
-                    f"screening can, but found {trial.settings.policy}: withdraw or close the pull instead"
+                    f"screening can, but found {state.settings.policy}: withdraw or close the pull instead"
                 )
-            checked = check_rows(given, trial.settings, chosen, allow_noncompliance=allow_noncompliance)
+            checked = check_rows(given, state.settings, chosen, allow_noncompliance=allow_noncompliance)
             digest = given.table.sha256
             if digest in chosen.digests and not again:
                 raise SessionError(
                     f"Expected rows of {chosen} not told yet but found those of {given.table.source} told "
                     f"before: if they are others that look the same, say so (again)"
                 )
-            self._log.record(trial, Told(chosen.number, checked, close, digest))
-            still = trial.open.get(chosen.number)
+            self._log.record(state, Told(chosen.number, checked, close, digest))
+            still = state.open.get(chosen.number)
             noncompliant = int((~checked.complied).sum())
             return Receipt(chosen.number, len(checked), noncompliant, 0 if still is None else still.left)
 
@@ -243,17 +245,17 @@ class Session:
         SessionError
             If the pull isn't open, or no arm would be left.
         """
-        with self._log.writing() as trial:
-            chosen = _chosen(trial, pull)
+        with self._log.writing() as state:
+            chosen = _chosen(state, pull)
             if exclude:
-                _check_excludable(trial, chosen.intervention)
-            self._log.record(trial, Withdrawn(chosen.number, reason, exclude))
+                _check_excludable(state, chosen.intervention)
+            self._log.record(state, Withdrawn(chosen.number, reason, exclude))
             return chosen
 
     def status(self) -> Status:
         """Return what is known so far."""
-        with self._log.reading() as trial:
-            return status_of(trial)
+        with self._log.reading() as state:
+            return status_of(state)
 
     def export(self, path: str | os.PathLike[str], *, force: bool = False) -> int:
         """Write all rows told as CSV, in the columns of `exported_rows`, and return their number.
@@ -269,36 +271,36 @@ class Session:
             raise SessionError(
                 f"Expected a new file but found {os.fspath(path)!r}: choose another, or write over it (force)"
             )
-        with self._log.reading() as trial:
-            lines = list(exported_rows(trial.settings, self._log.events()))
+        with self._log.reading() as state:
+            lines = list(exported_rows(state.settings, self._log.events()))
         with open(path, "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(lines)
         return len(lines) - 1
 
 
-def _chosen(trial: Trial, number: int | None) -> OpenPull:
+def _chosen(state: SessionState, number: int | None) -> OpenPull:
     """Return the open pull of that number, or the only one."""
-    if number in trial.open:
-        return trial.open[number]
-    numbers = ", ".join(map(str, trial.open))
+    if number in state.open:
+        return state.open[number]
+    numbers = listed(map(str, state.open))
     are = (
-        f"{numbers} {'is' if len(trial.open) == 1 else 'are'} open"
-        if trial.open
+        f"{numbers} {'is' if len(state.open) == 1 else 'are'} open"
+        if state.open
         else "none is open: ask first"
     )
     if number is not None:
-        found = "is finished" if number in trial else "was never asked for"
+        found = "is finished" if number in state else "was never asked for"
         raise SessionError(f"Expected an open pull but found that pull {number} {found}; {are}")
-    if len(trial.open) != 1:
+    if len(state.open) != 1:
         raise SessionError(f"Expected the number of the pull but found none given; {are}")
-    return next(iter(trial.open.values()))
+    return next(iter(state.open.values()))
 
 
-def _check_excludable(trial: Trial, intervention: Intervention) -> None:
+def _check_excludable(state: SessionState, intervention: Intervention) -> None:
     if len(intervention) != 1:
         raise SessionError(
             f"Expected a pull of one variable to exclude but found {intervention}: withdraw it without that"
         )
-    left = sum(map(len, trial.policy.settable.values()))
+    left = sum(map(len, state.policy.settable.values()))
     if left <= 1:
         raise SessionError(f"Expected other arms to go on with but found {intervention} to be the last one")

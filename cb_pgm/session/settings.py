@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
-from cb_pgm.model.intervention import Intervention, Observations
-from cb_pgm.policies.base import Policy, States
-from cb_pgm.policies.registry import PolicyContext, make_policy
-from cb_pgm.session.storage.events import Rows
+from cb_pgm.model.intervention import Intervention, Observations, States
+from cb_pgm.policies.base import Policy
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import make_policy
+from cb_pgm.session.events import Rows
 
 if TYPE_CHECKING:
     from discovery import EssentialGraph, Marginals
@@ -145,14 +146,14 @@ class SessionSettings:
     def observations(self, rows: Rows) -> Observations:
         """Return rows as the policy takes them: higher rewards are better."""
         rewards = self.reward.rewards(rows.fields)
-        return Observations(rows.codes, self._turn - rewards if self.minimize else rewards)
+        return Observations(rows.codes, self._flip_from - rewards if self.minimize else rewards)
 
     def from_policy(self, reward: float) -> float:
         """Return a mean reward of the policy's in the person's own terms."""
-        return self._turn - reward if self.minimize else reward
+        return self._flip_from - reward if self.minimize else reward
 
     @property
-    def _turn(self) -> float:
+    def _flip_from(self) -> float:
         return 0.0 if self.reward.state is None else 1.0
 
     def to_json(self) -> str:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cb_pgm.errors import SessionError
-from cb_pgm.model.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.base import ArmEstimate, joint_arms, single_variable_arms
+from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull
+from cb_pgm.policies.arms import joint_arms, single_variable_arms
+from cb_pgm.session.events import Asked, Earlier, Event, Told, Withdrawn
 from cb_pgm.session.settings import SessionSettings
-from cb_pgm.session.storage.events import Asked, Earlier, Event, Told, Withdrawn
 
-__all__ = ["OpenPull", "Trial"]
+__all__ = ["OpenPull", "SessionState"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class OpenPull:
         return f"pull {self.number}"
 
 
-class Trial:
+class SessionState:
     """The state of a session: replays events, and says which pull comes next.
 
     Parameters

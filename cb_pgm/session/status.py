@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cb_pgm.model.intervention import Intervention
-from cb_pgm.policies.base import ArmEstimate
+from cb_pgm.model.intervention import ArmEstimate, Intervention
 from cb_pgm.session.settings import SessionSettings
-from cb_pgm.session.state import OpenPull, Trial
+from cb_pgm.session.state import OpenPull, SessionState
+from cb_pgm.wording import listed
 
 __all__ = ["Status", "counted", "pull_text", "setting_text", "status_of"]
 
@@ -98,10 +97,10 @@ class Status:
         if self.excluded:
             lines.append(f"Excluded   {'; '.join(map(setting_text, self.excluded))}")
         if self.ruled_out is not None and self.left is not None:
-            lines.append(f"Ruled out  {_listed(self.ruled_out) or 'no variable yet'}")
-            lines.append(f"Left       {_listed([' and '.join(names) for names in self.left]) or 'none'}")
+            lines.append(f"Ruled out  {listed(self.ruled_out, most=12, none='no variable yet')}")
+            lines.append(f"Left       {listed([' and '.join(names) for names in self.left], most=12)}")
         if self.reward_variables:
-            lines.append(f"Named      {' and '.join(self.reward_variables)}: what the reward depends on")
+            lines.append(f"Named      {listed(self.reward_variables)}: what the reward depends on")
         if self.fallback:
             lines.append(f"Note       {self.fallback}")
         lines.append(f"Best arm   {self._best_arm_text()}")
@@ -119,12 +118,12 @@ class Status:
         )
 
 
-def status_of(trial: Trial) -> Status:
-    """Return where `trial` stands."""
-    settings, policy = trial.settings, trial.policy
+def status_of(state: SessionState) -> Status:
+    """Return where `state` stands."""
+    settings, policy = state.settings, state.policy
     left = policy.candidates
     possible = None if left is None else {name for names in left for name in names}
-    certain = trial.certain_best()
+    certain = state.certain_best()
     return Status(
         policy=settings.policy,
         horizon=settings.horizon,
@@ -132,10 +131,10 @@ def status_of(trial: Trial) -> Status:
         reward=str(settings.reward),
         minimize=settings.minimize,
         failure_prob=settings.failure_prob,
-        told=trial.told,
-        earlier=trial.earlier,
-        open=tuple(trial.open.values()),
-        excluded=tuple(trial.excluded),
+        told=state.told,
+        earlier=state.earlier,
+        open=tuple(state.open.values()),
+        excluded=tuple(state.excluded),
         ruled_out=None
         if possible is None
         else tuple(name for name in settings.states if name not in possible),
@@ -144,7 +143,7 @@ def status_of(trial: Trial) -> Status:
         fallback=policy.fallback,
         best_arm=_as_asked(settings, certain or policy.best_arm(settings.failure_share)),
         certain=certain is not None,
-        over=trial.over,
+        over=state.over,
     )
 
 
@@ -196,8 +195,3 @@ def _as_asked(settings: SessionSettings, best: ArmEstimate | None) -> ArmEstimat
     lowest, highest = settings.reward.limits
     mean = settings.from_policy(best.mean)
     return ArmEstimate(best.intervention, mean, max(low, lowest), min(high, highest), best.rows)
-
-
-def _listed(names: Sequence[str], most: int = 12) -> str:
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest

@@ -1,8 +1,9 @@
-"""Studies: many policies on many systems, configured in a file, resumable, the same on one core or a cluster.
+"""Studies: many policies on many systems, configured in a TOML file and resumable.
 
-A study is a grid of cells (`cb_pgm.study.config`). What comes of a cell depends on that cell and the study's
-seed alone (`cells`), so adding a policy or a seed changes no other number. Results land in one SQLite file as
-they finish (`store`), whoever computes them (`runner`).
+In: a TOML file, whose keys `config` documents. Out: a folder with `results.sqlite`, `results.csv` and
+`curves.csv`. A study is a grid of cells. The result of a cell depends on that cell and the seed of the study
+only (`cells`), so adding a policy or a run changes no other number. `runner` plays the cells in one process,
+in several or on a cluster, with the same numbers. `store` saves every result as it finishes.
 """
 
 from cb_pgm.study.config import Study

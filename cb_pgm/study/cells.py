@@ -1,4 +1,4 @@
-"""What comes of one cell of a study, from that cell and the study's seed alone."""
+"""Play one cell of a study; its result depends on that cell and the seed of the study only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,32 +18,33 @@ from cb_pgm.errors import StudyError
 from cb_pgm.model.intervention import Observations
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.base import Policy
-from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.simulation import simulate
-from cb_pgm.study.config import Cell, is_told
+from cb_pgm.study.config import Cell, is_oracle
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
+from discovery.estimation.settings import Method
 
 __all__ = ["CellResult", "play_cell"]
-
-Method = Literal["ges", "pc", "chow-liu"]
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """A finished cell: a flat row for tables and its regret curve, or the error that stopped it.
+    """The result of a cell: a row of the results table and its regret curve, or the error that stopped it.
 
     Attributes
     ----------
     key
         `Cell.key`.
     row
-        Column → value, the same for equal cells whenever and wherever they are played.
+        Column → value. Equal cells have equal rows, on whichever machine they are played. After an error only
+        the columns that describe the cell are present.
     curve
-        (round, regret) pairs, log-spaced.
+        (round, regret) pairs at log-spaced rounds; empty after an error.
     error
-        None, or what went wrong, in one line.
+        The error's type and message in one line; None without an error.
     seconds
-        How long it took.
+        The time taken, in seconds.
     """
 
     key: str
@@ -54,7 +55,7 @@ class CellResult:
 
 
 def play_cell(cell: Cell, seed: int) -> CellResult:
-    """Play one cell; an error in it is a result too, so that the other cells go on."""
+    """Play one cell with the seed of its study; an error is recorded in the result and not raised."""
     started = time.perf_counter()
     _one_thread()
     row: dict[str, Any] = _described(cell)
@@ -63,7 +64,7 @@ def play_cell(cell: Cell, seed: int) -> CellResult:
     try:
         outcome, curve = _outcome(cell, seed)
         row |= outcome
-    except Exception as problem:  # a user's own policy may raise anything, and the study must go on
+    except Exception as problem:  # a user's own policy may raise any error, and the study must go on
         error = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
     return CellResult(cell.key, row, curve, error, time.perf_counter() - started)
 
@@ -72,7 +73,7 @@ def _described(cell: Cell) -> dict[str, Any]:
     graph = cell.graph
     return {
         "system": cell.system.label,
-        "graph": graph.label if graph is not None else "oracle" if is_told(cell.policy) else "none",
+        "graph": graph.label if graph is not None else "oracle" if is_oracle(cell.policy) else "none",
         "method": None if graph is None else graph.get("method", "oracle"),
         "rows": None if graph is None else graph.get("rows"),
         "policy": cell.policy.label,
@@ -123,16 +124,16 @@ def _policy(name: str, context: PolicyContext) -> Policy:
     try:
         made = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise StudyError(f"Expected a policy at {name!r} but found {error}") from None
+        raise StudyError(f"Expected a policy at {name!r} but found an error: {error}") from None
     if isinstance(made, type) and issubclass(made, Policy):
-        return made(context.states, noise_scale=context.noise_scale, settable=context.settable)
+        return made.from_context(context)
     policy: Policy = made(context)
     return policy
 
 
 @lru_cache(maxsize=8)
 def _system(settings: tuple[tuple[str, Any], ...], run: int, seed: int) -> CausalSystem:
-    """Return the system of a part; an instance is the same for all policies of a run, a network for all."""
+    """Return the system of a part; an instance is the same for all policies and graphs of a run."""
     wanted = dict(settings)
     if "network" in wanted:
         return _network(wanted["network"], wanted["reward"])
@@ -151,7 +152,7 @@ def _network(path: str, reward: str) -> CausalSystem:
 
 @dataclass(frozen=True)
 class _Seen:
-    """Rows observed of a system: the same for every method and policy of a run."""
+    """The identity of a sampled table, which is the same for every method and policy of a run."""
 
     system: tuple[tuple[str, Any], ...]
     rows: int
@@ -177,7 +178,7 @@ def _marginals(seen: _Seen) -> Marginals:
 
 @lru_cache(maxsize=8)
 def _estimated(seen: _Seen, method: Method) -> EssentialGraph:
-    """Estimate the graph; variables of which one state was seen stand alone in it."""
+    """Estimate the graph; a variable with a single observed state has no edges in it."""
     system, observed = _system(seen.system, seen.run, seen.seed), _observations(seen)
     names = list(system.states)
     varied = [column for column in range(len(names)) if len(np.unique(observed.codes[:, column])) > 1]
@@ -187,20 +188,20 @@ def _estimated(seen: _Seen, method: Method) -> EssentialGraph:
         observed.rewards,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # hundreds of estimates: what comes of each is in the results
+        warnings.simplefilter("ignore")  # of hundreds of estimates; the results show the error of each
         found = estimate(table, method=method).graph
     return EssentialGraph(names, found.directed, found.undirected)
 
 
 def _draws(seed: int, purpose: str, identity: str) -> np.random.SeedSequence:
-    """Return a seed that depends on the study's seed, what it is for, and whose it is: nothing else."""
+    """Return a seed that depends only on the study's seed, its purpose and the identity of its user."""
     digest = hashlib.sha256(f"{purpose} {identity}".encode()).digest()
     return np.random.SeedSequence(seed, spawn_key=tuple(np.frombuffer(digest, dtype=np.uint32).tolist()))
 
 
 @lru_cache(maxsize=1)
 def _one_thread() -> None:
-    """Keep this process's BLAS to one thread: the study itself runs cells side by side."""
+    """Restrict BLAS in this process to one thread, since the study itself plays cells in parallel."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(limits=1)

@@ -1,70 +1,183 @@
-"""What a study is: a short TOML file, every key of which is checked, and the grid of cells that it spans.
+"""The TOML file of a study.
 
-title = "Estimated against oracle graphs"
-seed = 1                        # everything random comes from it
-runs = 10                       # repetitions of every cell, each with its own draws
-horizons = [10_000, 100_000]
-failure_prob = 0.05
+A study plays every policy on every system, with every graph, for every horizon, several times. Keys at the
+top of the file apply to the whole study. Each [[system]], [[graph]] and [[policy]] table adds one choice. A
+key of such a table may have a list as its value: the table then stands for one choice per value, and with
+several lists for one choice per combination. An unknown key is an error.
 
-[[system]]                      # a network and its reward ...
-network = "data/asia.bif"       # a path from where the file is, or from where one stands
-reward = "xray=yes"
+    title = "Estimated against oracle graphs"
+    seed = 1
+    runs = 10
+    horizons = [10_000, 100_000]
+    failure_prob = 0.05
 
-[[system]]                      # ... or a random instance, drawn anew for every run
-instance = "tree"
-n = [20, 100]                   # a list stands for one system each; two lists for all pairs
-n_states = 3
+    [[system]]
+    network = "data/asia.bif"
+    reward = "xray=yes"
 
-[[graph]]                       # for policies that work on a graph; without any: the oracle
-source = "oracle"               # the true graph; marginals are exact, or with rows = ... from that many
+    [[system]]
+    instance = "tree"
+    n = [20, 100]
+    n_states = 3
 
-[[graph]]
-source = "estimated"
-method = ["ges", "pc"]
-rows = [300, 3000]
+    [[graph]]
+    source = "oracle"
 
-[[policy]]
-name = "cn-ucb"
+    [[graph]]
+    source = "estimated"
+    method = ["ges", "pc"]
+    rows = [300, 3000]
 
-[[policy]]
-name = "my_package.my_module:MyPolicy"    # your own: a `Policy` class, or a function of a `PolicyContext`
-label = "mine"
+    [[policy]]
+    name = "cn-ucb"
+
+    [[policy]]
+    name = "my_package.my_module:MyPolicy"
+    label = "mine"
+
+Keys of the study
+-----------------
+title : string, default ""
+    The title of the study in its report.
+seed : whole number from 0, default 0
+    The source of all randomness. The numbers of a cell depend on the seed and on that cell only, so adding a
+    policy, a system or a run changes no other number.
+runs : whole number from 1, default 1
+    The number of repetitions of every cell. Each has its own draws, and a random instance is drawn anew.
+horizons : whole number from 1, or a list of them, default 100_000
+    The numbers of rounds to play.
+failure_prob : number between 0 and 1, default 0.05
+    δ, the probability with which a policy may identify a wrong variable.
+
+Keys of [[system]], of which at least one is required: a network
+----------------------------------------------------------------
+network : string, required
+    The path of a BIF file, relative to the folder of the TOML file or to the current folder.
+reward : string "node=state", required
+    The reward is 1 in rows where this node has this state, else 0. The node must be a leaf of the network. It
+    is removed from the variables.
+label : string, default the file's name and the reward
+    The name of the system in tables and figures.
+
+Keys of [[system]]: a random instance
+-------------------------------------
+instance : string, required
+    The family of `cb_pgm.instances`: "tree", "forest", "chordal" or "random_dag", or one of the families of
+    the paper's lower bounds, "lower_bound_effect_gap" and "lower_bound_reward_gap".
+n : whole number from 1, required
+    The number of variables.
+n_states : whole number, default 3; required for the lower bounds
+    K, the number of states of each variable; in the lower bounds the number of states that can be set.
+label : string, default the family with its keys
+    The name of the system in tables and figures.
+
+"tree", "forest", "chordal" and "random_dag" also have the keys
+
+copy_probability : number from 0 to 1, default 0.95 or the smallest that reaches effect_gap
+    The probability with which a variable copies the state of one of its parents; otherwise its state is
+    uniform.
+noise : number, or "bernoulli", default 1.0
+    The standard deviation of the Gaussian noise of the reward, or "bernoulli" for rewards of 0 and 1.
+reward_gap : number, default not fixed
+    Δ of Assumption 3, in units of the reward. The means of the reward are scaled to have exactly this gap.
+effect_gap : number, default not fixed
+    ε of Assumption 2, a difference of probabilities. The effect gap is at least this.
+n_parents : whole number from 1, default 1
+    The number of parents of the reward.
+
+"tree" also has
+
+shape : "recursive", "chain", "star" or "binary", default "recursive"
+    The parent of each variable: a random earlier one, the previous one, the root, or that of a binary tree.
+reward_depth : whole number from 0, default any
+    The number of edges between the root and the reward's parents.
+
+"forest" also has
+
+n_components : whole number from 1, default one per five variables
+    The number of chain components.
+
+"chordal" also has
+
+max_clique : whole number from 2, default 4
+    The size of the largest clique.
+
+"random_dag" also has
+
+expected_degree : number, default 2.0
+    The expected number of edges at a variable, in and out together.
+max_parents : whole number, default 8
+    The largest number of parents of a variable.
+
+The two lower bounds also have
+
+instance_number : whole number from 0 to n·K, default random from 1
+    The number of the instance in its family; in instance 0 no arm is better than the others.
+horizon, reward_gap : exactly one of them is required
+    T, for which the best arm's mean is ¼·sqrt(nK/T), or that mean itself.
+
+Keys of [[graph]], default source = "oracle"
+--------------------------------------------
+These apply to policies that work on a graph; the others are played once, whatever the graphs.
+
+source : "oracle" or "estimated", required
+    The true essential graph of the system, or a graph estimated from sampled rows.
+method : "ges", "pc" or "chow-liu", default "ges"
+    The method of estimation, for source = "estimated".
+rows : whole number from 20, default 10_000 for "estimated"
+    The number of sampled rows, from which the marginals of the variables are estimated too. With source =
+    "oracle" and no rows the marginals are exact.
+label : string, default the source or method and the rows
+    The name of the graph in tables and figures.
+
+Keys of [[policy]], of which at least one is required
+-----------------------------------------------------
+name : string, required
+    A policy of `cb_pgm.policies.registry`, as listed by cb-pgm run --help. "module:attribute" is a policy of
+    your own: either a subclass of `cb_pgm.Policy`, which is called with (states, noise_scale=…, settable=…),
+    or a function that takes a `PolicyContext` and returns a policy. It is played once per graph.
+max_parents : whole number from 1, default the reward's number of parents
+    The largest number of parents of the reward that the policy considers.
+label : string, default the name
+    The name of the policy in tables and figures.
 """
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from cb_pgm import instances
 from cb_pgm.errors import StudyError
+from cb_pgm.instances.copy_model import CopyOptions
 from cb_pgm.policies.registry import POLICIES
+from cb_pgm.wording import did_you_mean, listed
+from discovery.estimation.settings import METHODS
 
 __all__ = ["Cell", "Part", "Study"]
 
-_INSTANCES = ("tree", "forest", "chordal", "random_dag", "lower_bound_effect_gap", "lower_bound_reward_gap")
-_COPYING = ("n", "n_states", "copy_probability", "noise", "reward_gap", "effect_gap", "n_parents")
-_INSTANCE_KEYS: Mapping[str, tuple[str, ...]] = {
-    "tree": (*_COPYING, "shape", "reward_depth"),
-    "forest": (*_COPYING, "n_components"),
-    "chordal": (*_COPYING, "max_clique"),
-    "random_dag": (*_COPYING, "expected_degree", "max_parents"),
-    "lower_bound_effect_gap": ("n", "n_states", "instance_number", "horizon", "reward_gap"),
-    "lower_bound_reward_gap": ("n", "n_states", "instance_number", "horizon", "reward_gap"),
-}
 _STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
 _GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
-_METHODS = ("ges", "pc", "chow-liu")
+_NOT_IN_A_FILE = ("seed", "reward_means")  # the study seeds every instance; a list stands for several systems
 
 
 @dataclass(frozen=True)
 class Part:
-    """One system, graph or policy of a study: its label in tables, and its settings in the file's order."""
+    """One system, graph or policy of a study.
+
+    Attributes
+    ----------
+    label
+        Its name in tables and figures.
+    settings
+        (key, value) pairs in the order of the file, without the label.
+    """
 
     label: str
     settings: tuple[tuple[str, Any], ...]
@@ -78,7 +191,19 @@ class Part:
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of the grid: a policy on a system, by a graph (None: it needs none), once."""
+    """One point of the grid: one run of a policy on a system, for one horizon.
+
+    Attributes
+    ----------
+    system, graph, policy
+        The parts; the graph is None for a policy that needs none.
+    horizon
+        The number of rounds.
+    run
+        The number of the repetition, from 0.
+    failure_prob
+        δ of the policy.
+    """
 
     system: Part
     graph: Part | None
@@ -89,7 +214,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """The cell as JSON: its identity in the store, and what its draws depend on."""
+        """The cell as JSON: its identity in the store, on which its random draws depend."""
         graph = None if self.graph is None else self.graph.settings
         return json.dumps(
             [self.system.settings, graph, self.policy.settings, self.horizon, self.run, self.failure_prob]
@@ -98,14 +223,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Study:
-    """A grid of cells and the seed of all.
+    """A grid of cells and its seed.
 
     Attributes
     ----------
     title, seed, runs, horizons, failure_prob
-        As in the file.
+        As in the file; see the module's docstring.
     systems, graphs, policies
-        With lists of settings multiplied out.
+        One part per choice, with lists of values multiplied out.
     """
 
     title: str
@@ -119,12 +244,12 @@ class Study:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Study:
-        """Read and check a study.
+        """Read a study from a TOML file and check every key and value.
 
         Raises
         ------
         StudyError
-            With the first key or value at fault, and the nearest key there is.
+            If a key or value is wrong; the message names the first one and the nearest known key.
         OSError
             If the file can't be read.
         """
@@ -139,7 +264,22 @@ class Study:
     def from_dict(
         cls, content: Mapping[str, Any], *, where: str = "the study", folder: Path = Path()
     ) -> Study:
-        """Check what a TOML file would hold; networks are looked for in `folder` first."""
+        """Return the study of a parsed TOML file.
+
+        Parameters
+        ----------
+        content
+            The keys and tables of the file.
+        where
+            The name of the file in errors.
+        folder
+            The folder in which networks are looked for first, before the current one.
+
+        Raises
+        ------
+        StudyError
+            As in `from_toml`.
+        """
         _check_keys(content, _STUDY_KEYS, where)
         systems = _parts(content, "system", where, lambda part, at: _checked_system(part, at, folder))
         graphs = _parts(content, "graph", where, _checked_graph, default=[{"source": "oracle"}])
@@ -160,12 +300,14 @@ class Study:
         )
         keys = [cell.key for cell in study.cells()]
         if len(set(keys)) < len(keys):
-            raise StudyError(f"Expected every system, graph and policy once but found one twice in {where}")
+            raise StudyError(
+                f"Expected every system, graph and policy once but found one twice in {where}: remove one"
+            )
         return study
 
     def cells(self) -> Iterator[Cell]:
         """Yield every cell; policies that need no graph are played once, not once per graph."""
-        # What an estimate is shared by comes together, so that it is made once.
+        # Cells that share an estimated graph come one after the other, so that it is estimated once.
         for system, run, graph in itertools.product(self.systems, range(self.runs), (*self.graphs, None)):
             for policy, horizon in itertools.product(self.policies, self.horizons):
                 if needs_graph(policy) == (graph is not None):
@@ -189,19 +331,19 @@ class Study:
         }
 
     def fingerprint(self) -> str:
-        """All that the results depend on, as JSON."""
+        """Return as JSON everything on which the results depend."""
         cells = [cell.key for cell in self.cells()]
         return json.dumps({"seed": self.seed, "cells": cells})
 
 
-def is_told(policy: Part) -> bool:
-    """Return whether the policy is told what it plays against, as a floor for the others."""
+def is_oracle(policy: Part) -> bool:
+    """Return whether the policy knows the true model, as a lower limit for the regret of the others."""
     name = policy["name"]
-    return name in POLICIES and POLICIES[name].told
+    return name in POLICIES and POLICIES[name].is_oracle
 
 
 def needs_graph(policy: Part) -> bool:
-    """Return whether the policy is played once per graph; a policy of the user's own always is."""
+    """Return whether the policy is played once per graph; a user's own policy always is."""
     name = policy["name"]
     return name not in POLICIES or POLICIES[name].needs_graph
 
@@ -235,22 +377,39 @@ def _checked_system(part: dict[str, Any], where: str, folder: Path) -> Part:
     if "network" in part:
         _check_keys(part, ("network", "reward", "label"), where)
         if "reward" not in part:
-            raise StudyError(f'Expected reward = "node=state" in {where} but found none')
+            raise StudyError(f'Expected reward = "node=state" in {where} but found none: add it')
         path = folder / str(part["network"])
         if not path.is_file():
             path = Path(str(part["network"]))
         if not path.is_file():
-            raise StudyError(f"Expected a network but found no file {part['network']!r} for {where}")
+            raise StudyError(f"Expected a network file but found none at {part['network']!r} for {where}")
         part = part | {"network": path.as_posix()}
         return _labelled(part, f"{path.stem} {part['reward']}")
     name = part["instance"]
-    if name not in _INSTANCES:
-        raise StudyError(f"Expected an instance out of {', '.join(_INSTANCES)} but found {name!r} in {where}")
-    _check_keys(part, ("instance", "label", *_INSTANCE_KEYS[name]), where)
-    if "n" not in part:
-        raise StudyError(f"Expected n, the number of variables, in {where} but found none")
+    if name not in instances.__all__:
+        raise StudyError(
+            f"Expected one of the instances {listed(instances.__all__)} but found {name!r} in {where}"
+        )
+    keys = _instance_keys(name)
+    _check_keys(part, ("instance", "label", *keys), where)
+    for key in keys:
+        if keys[key] and key not in part:
+            raise StudyError(f"Expected the key {key} of {name} in {where} but found none: add it")
     settings = ", ".join(f"{key}={value}" for key, value in part.items() if key not in ("instance", "label"))
     return _labelled(part, f"{name}({settings})")
+
+
+def _instance_keys(name: str) -> dict[str, bool]:
+    """Return the keys of a family of instances, each with whether it is required, from its signature."""
+    keys: dict[str, bool] = {}
+    for parameter in inspect.signature(getattr(instances, name)).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            keys |= dict.fromkeys(CopyOptions.__annotations__, False)
+        elif parameter.name == "instance":
+            keys["instance_number"] = False  # in a file, instance is the family
+        else:
+            keys[parameter.name] = parameter.default is inspect.Parameter.empty
+    return {key: required for key, required in keys.items() if key not in _NOT_IN_A_FILE}
 
 
 def _checked_graph(part: dict[str, Any], where: str) -> Part:
@@ -263,9 +422,9 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
             return _labelled(part, "oracle")
         _whole(part["rows"], "rows", where, least=20)
         return _labelled(part, f"oracle {part['rows']} rows")
-    if part.get("method", "ges") not in _METHODS:
+    if part.get("method", "ges") not in METHODS:
         raise StudyError(
-            f"Expected a method out of {', '.join(_METHODS)} in {where}: found {part['method']!r}"
+            f"Expected one of the methods {listed(METHODS)} but found {part['method']!r} in {where}"
         )
     part = {"source": source, "method": part.get("method", "ges")} | part
     part["rows"] = _whole(part.get("rows", 10_000), "rows", where, least=20)
@@ -274,18 +433,19 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
 
 def _checked_policy(part: dict[str, Any], where: str) -> Part:
     _check_keys(part, ("name", "label", "max_parents"), where)
+    if "max_parents" in part:
+        _whole(part["max_parents"], "max_parents", where)
     name = part.get("name")
     if not isinstance(name, str) or (name not in POLICIES and ":" not in name):
-        nearest = _nearest(str(name), POLICIES)
         raise StudyError(
             f"Expected a policy's name, or module:attribute for one of your own, but found {name!r} in "
-            f"{where}{nearest}"
+            f"{where}: {did_you_mean(name, POLICIES)}"
         )
     return _labelled(part, name)
 
 
 def _labelled(part: dict[str, Any], label: str) -> Part:
-    """Take the label out of what a cell's identity and draws depend on."""
+    """Return the part; its label isn't a setting, so that a cell's identity and draws don't depend on it."""
     settings = tuple((key, value) for key, value in part.items() if key != "label")
     return Part(str(part.get("label", label)), settings)
 
@@ -293,13 +453,7 @@ def _labelled(part: dict[str, Any], label: str) -> Part:
 def _check_keys(part: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     for key in part:
         if key not in known:
-            raise StudyError(f"Expected known keys but found {key!r} in {where}{_nearest(key, known)}")
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    close = get_close_matches(name, names, n=1)
-    return f": did you mean {close[0]!r}?" if close else f": known are {', '.join(names)}"
+            raise StudyError(f"Expected known keys but found {key!r} in {where}: {did_you_mean(key, known)}")
 
 
 def _whole(value: Any, key: str, where: str, least: int = 1) -> int:

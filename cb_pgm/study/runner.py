@@ -1,19 +1,18 @@
-"""Plays a study's cells: in this process, in several, or on a Dask cluster; the same numbers from each."""
+"""Play the cells of a study in this process, in several or on a Dask cluster, with the same numbers."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import shlex
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from cb_pgm.errors import StudyError
+from cb_pgm.provenance import command, versions
 from cb_pgm.study.cells import CellResult, play_cell
 from cb_pgm.study.config import Cell, Study
 from cb_pgm.study.store import StudyStore
@@ -33,33 +32,38 @@ def run_study(
     force: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, int]:
-    """Play all cells that `out` doesn't hold yet, and write its tables.
+    """Play all cells whose results aren't in `out` yet, and write the tables of results.
 
     Parameters
     ----------
     study
-        What to play.
+        The study to play.
     out
-        A folder: `results.sqlite` while it runs, `results.csv` and `curves.csv` at the end.
+        The folder for `results.sqlite`, which grows while the study runs, and for `results.csv` and
+        `curves.csv`, which are written at the end.
     jobs
-        Processes on this machine (joblib).
+        The number of processes on this machine (joblib).
     dask
-        Instead of `jobs`: a scheduler's address, "tcp://…", or "local" for two workers of its own.
+        Used instead of `jobs`: the address of a Dask scheduler, "tcp://…", or "local" for a cluster of two
+        workers on this machine.
     resume
-        Go on with an unfinished study in `out`, which must be this one; cells that failed are tried again.
+        Continue the unfinished study in `out`, which must be the same study. Cells that failed are played
+        again.
     force
-        Start over whatever `out` holds.
+        Delete the results in `out` and start over.
     progress
-        Told of cells as they finish.
+        Called with 1 after each cell that finishes.
 
     Returns
     -------
-    How many "cells" there are, are "done", and "failed".
+    dict
+        The number of all "cells", of those "done" (failed ones included) and of those that "failed".
 
     Raises
     ------
     StudyError
-        If `out` holds something and neither `resume` nor `force` is given, or another study with `resume`.
+        If `out` isn't empty and neither `resume` nor `force` is given, if it holds a different study, or if
+        Dask is missing or not reachable.
     """
     store = _opened(study, Path(out), resume=resume, force=force)
     try:
@@ -79,7 +83,7 @@ def run_study(
 
 def _opened(study: Study, out: Path, *, resume: bool, force: bool) -> StudyStore:
     if out.exists() and not out.is_dir():
-        raise StudyError(f"Expected a folder for the study but found a file at {out}: choose another place")
+        raise StudyError(f"Expected a folder for the study but found a file at {out}: give another --out")
     if force and (out / _FILE).exists():
         for file in out.glob(f"{_FILE}*"):
             file.unlink()
@@ -96,15 +100,13 @@ def _opened(study: Study, out: Path, *, resume: bool, force: bool) -> StudyStore
     elif known["fingerprint"] != study.fingerprint():
         store.close()
         raise StudyError(
-            f"Expected the study that {out} holds but found a changed one: run it as it was, or --force to "
-            f"start over"
+            f"Expected the study whose results are in {out} but found a changed one: undo the changes, or "
+            f"use --force to start over"
         )
     return store
 
 
 def _about(study: Study) -> dict[str, Any]:
-    from cb_pgm.provenance import versions
-
     networks = {part.get("network") for part in study.systems} - {None}
     return {
         "title": study.title,
@@ -112,7 +114,7 @@ def _about(study: Study) -> dict[str, Any]:
         "fingerprint": study.fingerprint(),
         "configuration": study.to_dict(),
         "versions": versions(),
-        "command": shlex.join(sys.argv),
+        "command": command(),
         "commit": _commit(),
         "data": {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in sorted(networks)},
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
@@ -120,12 +122,12 @@ def _about(study: Study) -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """Return the git commit of the source in use; None where it isn't in a repository."""
+    """Return the git commit of the source in use; None if the source isn't in a repository."""
     git = shutil.which("git")
     if git is None:
         return None
-    asked = [git, "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    command = [git, "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() or None
 
 
@@ -159,7 +161,9 @@ def _on_dask(cells: Sequence[Cell], seed: int, address: str) -> Iterator[CellRes
             try:
                 client = opened.enter_context(Client(address, timeout=10))
             except OSError as error:
-                raise StudyError(f"Expected a Dask scheduler at {address} but found {error}") from None
+                raise StudyError(
+                    f"Expected a Dask scheduler at {address} but found {error}: start it or mend --dask"
+                ) from None
         futures = client.map(play_cell, cells, seed=seed, pure=False)
         for future in as_completed(futures):
             yield future.result()

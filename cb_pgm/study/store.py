@@ -1,4 +1,4 @@
-"""Where a study's results land: one SQLite file, one writer, one transaction a result."""
+"""Store the results of a study in one SQLite file, with one writer and one transaction per result."""
 
 from __future__ import annotations
 
@@ -26,12 +26,19 @@ CREATE TABLE cells (
 
 
 class StudyStore:
-    """The file `results.sqlite` of a study's folder; killed at any moment it holds every result told to it.
+    """The file `results.sqlite` in the folder of a study.
+
+    If the process is killed at any moment, the file holds every result that was added before.
+
+    Parameters
+    ----------
+    path
+        The file; it is created if there is none.
 
     Raises
     ------
     StudyError
-        If the file is of a newer version, or not a study's.
+        If the file has a newer version or isn't the database of a study.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,7 +48,9 @@ class StudyStore:
         try:
             self._set_up(path)
         except sqlite3.DatabaseError as error:
-            raise StudyError(f"Expected a study's results but found {error} in {path}") from None
+            raise StudyError(
+                f"Expected a study's results in {path} but found an error ({error}): --force starts over"
+            ) from None
 
     def _set_up(self, path: Path) -> None:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
@@ -53,7 +62,7 @@ class StudyStore:
             self._connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
 
     def begin(self, about: dict[str, Any], keys: Iterable[str]) -> None:
-        """Record what the study is and the cells that it has, all still to be played."""
+        """Record the description of the study and the keys of its cells, all of them unfinished."""
         with self._transaction():
             self._connection.executemany(
                 "INSERT OR REPLACE INTO about VALUES (?, ?)",
@@ -65,35 +74,38 @@ class StudyStore:
             )
 
     def about(self) -> dict[str, Any]:
-        """Return what `begin` recorded; empty for a file just made."""
+        """Return the description recorded by `begin` and `note`; empty for a new file."""
         rows = self._connection.execute("SELECT name, value FROM about").fetchall()
         return {name: json.loads(value) for name, value in rows}
 
     def note(self, name: str, value: Any) -> None:
-        """Add to what is known about the study."""
+        """Add one entry to the description of the study."""
         self._connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, json.dumps(value)))
 
     def add(self, result: CellResult) -> None:
-        """Record a result; one told twice is the same result and counts once."""
+        """Record a result; adding the result of a cell again replaces it."""
         self._connection.execute(
             "UPDATE cells SET row = ?, curve = ?, error = ?, seconds = ? WHERE key = ?",
             (json.dumps(result.row), json.dumps(result.curve), result.error, result.seconds, result.key),
         )
 
     def unfinished(self) -> set[str]:
-        """Return the keys of cells that were not played, or failed."""
+        """Return the keys of the cells that weren't played yet or failed."""
         rows = self._connection.execute("SELECT key FROM cells WHERE row IS NULL OR error IS NOT NULL")
         return {key for (key,) in rows}
 
     def counts(self) -> dict[str, int]:
-        """Return how many cells there are, are done, and failed."""
+        """Return the numbers of "cells", of those "done" (failed ones included) and of those "failed"."""
         total, done, failed = self._connection.execute(
             "SELECT COUNT(*), COUNT(row), COUNT(error) FROM cells"
         ).fetchone()
         return {"cells": total, "done": done, "failed": failed}
 
     def results(self) -> pd.DataFrame:
-        """Return one row a finished cell, in the study's order: tidy, and equal for equal studies."""
+        """Return a data frame with one row per finished cell, in the order of the study.
+
+        Equal studies have equal frames, however their cells were played.
+        """
         import pandas as pd
 
         rows = self._connection.execute(
@@ -102,7 +114,10 @@ class StudyStore:
         return pd.DataFrame([json.loads(row) | {"error": error} for row, error in rows])
 
     def curves(self) -> pd.DataFrame:
-        """Return the regret curves: one row a recorded round of a cell, with what the cell is."""
+        """Return the regret curves as a data frame with one row per recorded round of a cell.
+
+        Columns system, graph, policy, horizon, run, round, regret.
+        """
         import pandas as pd
 
         what = ("system", "graph", "policy", "horizon", "run")
@@ -116,7 +131,7 @@ class StudyStore:
         return pd.DataFrame(found, columns=[*what, "round", "regret"])
 
     def close(self) -> None:
-        """Fold everything into the one file and let it go."""
+        """Merge the write-ahead log into the file and close it."""
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
 

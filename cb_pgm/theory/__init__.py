@@ -1,5 +1,7 @@
-"""What the paper's theorems promise, in numbers (`bounds`), and how few pulls could identify the reward's
-parent at all (`information_bound`).
+"""Theory in numbers: the guarantees of the paper's theorems and the limits of what any policy can achieve.
+
+In: the size of a problem, its gaps or a whole system. Out: numbers of pulls and regret. `bounds` evaluates
+the paper's theorems; `information_bound` gives the fewest pulls that can identify the reward's parent.
 """
 
 from cb_pgm.theory.bounds import batch_size, exploration_bound, minimax_lower_bound, regret_bound

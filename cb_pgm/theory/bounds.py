@@ -1,13 +1,15 @@
-"""What the paper's theorems promise, in numbers: pulls an arm, pulls before stage 3, regret, and what
-nobody can beat.
+"""The guarantees of the paper's theorems in numbers: pulls per arm, pulls until identification, and regret.
 
-    B  = batch_size(n, K, reward_gap=Δ, effect_gap=ε, failure_prob=δ)   # pulls of each arm asked about
-    T1 = exploration_bound(graph, K, B)                                 # pulls until the reward variable is
-    named regret_bound(graph, K, B, horizon=T), minimax_lower_bound(n, K, T)
+::
 
-The bounds carry every constant that the proofs give. n is the number of variables and K the largest number
-of their states that can be set. All hold with probability 1 − δ, for rewards with means in [0, 1], on
-graphs of their kind.
+    B  = batch_size(n, K, reward_gap=Δ, effect_gap=ε, failure_prob=δ)   # pulls of each queried arm
+    T1 = exploration_bound(graph, K, B)                                 # pulls until X_R is identified
+    regret_bound(graph, K, B, horizon=T)                                # regret of CN-UCB after T rounds
+    minimax_lower_bound(n, K, T)                                        # regret that no policy can avoid
+
+n is the number of variables and K the largest number of states of a variable that can be set. The bounds
+contain every constant that the proofs give. The upper bounds hold with probability 1 − δ, for rewards with
+means in [0, 1], on graphs of their kind.
 
 References
 ----------
@@ -41,27 +43,28 @@ def batch_size(
     noise_scale: float = 1.0,
     marginal_rows: int | None = None,
 ) -> float:
-    """Return B, the pulls of one arm after which its answers are right with probability enough for all arms
-    (Theorem 1).
+    """Return B, the number of pulls of each arm with which a search can decide all its queries (Theorem 1).
+
+    By a union bound over arms, all decisions are correct with probability ≥ 1 − δ.
 
     Parameters
     ----------
     n, n_states
-        The number of variables and the largest number of states, n and K.
+        The number of variables n and the largest number of states K.
     reward_gap, effect_gap
         Δ of Assumption 3 and ε of Assumption 2.
     failure_prob
-        δ, for everything a search asks, together.
+        δ, the probability that any decision of the search is wrong.
     noise_scale
         σ of the rewards; the paper has 1.
     marginal_rows
-        The number N of observations behind P(X); None when it is exact, as the paper assumes.
+        The number N of observations from which P(X) was estimated; None if it is exact, as the paper assumes.
 
     Returns
     -------
     float
-        A whole number, or infinity: if a gap is 0, or if the marginals' own error is half of the effect gap
-        or more, so that no number of pulls is enough.
+        A whole number, or infinity if no number of pulls suffices: if a gap is 0, or if the sampling error of
+        the marginals is at least half the effect gap.
 
     Raises
     ------
@@ -74,8 +77,8 @@ def batch_size(
 
         B = ⌈max{32σ²/Δ² · log(8nK/δ),  log(8n²K²/δ) / 2(ε/2)²}⌉
 
-    With N observations each P(x) may be off by η = √(log(16nK/δ)/2N), with probability δ/8 that any is off
-    by more. Then the second part is log(16n²K²/δ) / 2(ε/2 − η)².
+    With N observations every estimate of P(x) is within η = √(log(16nK/δ)/2N) of its true value, except with
+    probability δ/8. The second part is then log(16n²K²/δ) / 2(ε/2 − η)².
 
     Examples
     --------
@@ -102,7 +105,9 @@ def batch_size(
 
 
 def exploration_bound(graph: EssentialGraph, n_states: int, batch: float, kind: Kind = "general") -> float:
-    """Return T1: CN-UCB names X_R within as many pulls, those of do() counted, with probability 1 − δ.
+    """Return T1, the number of pulls within which CN-UCB identifies X_R with probability 1 − δ.
+
+    The pulls of do() are included.
 
     Parameters
     ----------
@@ -111,28 +116,34 @@ def exploration_bound(graph: EssentialGraph, n_states: int, batch: float, kind: 
     n_states, batch
         K and B.
     kind
-        Which algorithm and theorem: "tree" (Lemma 1), "forest" (Theorem 2) or "general" (Theorem 3, which
-        says nothing unless every component's clique graph is intersection-incomparable, and whose algorithm
-        can miss X_R even then).
+        The algorithm and its theorem: "tree" (Lemma 1), "forest" (Theorem 2) or "general" (Theorem 3).
+        Theorem 3 assumes that every component's clique graph is intersection-incomparable, and its algorithm
+        can miss X_R even then.
+
+    Returns
+    -------
+    float
+        A number of pulls; infinity if `batch` is.
 
     Raises
     ------
     CausalBanditError
-        If the graph is not of that kind.
+        If the graph is not of that kind, or K or B is not positive.
 
     Notes
     -----
-    With d the most neighbours a node has within its component, C the number of chain components, ω(G),
-    |C(G)| and d(G) a component's largest clique, number of maximal cliques and largest number of neighbours
-    in its clique tree::
+    Let d be the largest number of neighbours of a node within its component and C the number of chain
+    components. For a component G let ω(G) be the size of its largest clique, |C(G)| its number of maximal
+    cliques and d(G) the largest number of neighbours in its clique tree. Then T1 is::
 
         tree     KB·max{1, (2 + d)·log₂ n} + B
         forest   KB·max{1, (d + C + 1)·log₂ n} + B
         general  KB·{Σ_G ω(G)·ℓ(G) + max_G (1 + d(G))·ω(G)·ℓ(G)} + B,   ℓ(G) = log₂|C(G)| + 1
 
-    Theorem 1's T1 leaves out the B pulls of do() that Lemma 1 counts. The proof of Theorem 3 has
-    log₂|C(G)|, which is 0 for a component of one clique although that is asked; and a d in T1 without
-    saying of what. A single variable is one question where the printed log₂ n is 0.
+    These differ from the printed text in three places. Theorem 1's T1 leaves out the B pulls of do() that
+    Lemma 1 counts. The proof of Theorem 3 has log₂|C(G)|, which is 0 for a component of a single clique
+    although that is queried, and T1 contains a d that isn't defined. A single variable takes one query, where
+    the printed log₂ n is 0.
     """
     _check(n_states=n_states, batch=batch)
     n = len(graph.nodes)
@@ -150,20 +161,30 @@ def exploration_bound(graph: EssentialGraph, n_states: int, batch: float, kind: 
 def regret_bound(
     graph: EssentialGraph, n_states: int, batch: float, horizon: int, kind: Kind = "general"
 ) -> float:
-    """Return the bound on CN-UCB's regret after `horizon` rounds that the proofs of Theorems 1 to 3 end in.
+    """Return the bound of Theorems 1 to 3 on CN-UCB's regret after `horizon` rounds.
 
     Parameters
     ----------
     graph, n_states, batch, kind
         As in `exploration_bound`.
     horizon
-        T.
+        T, in rounds.
+
+    Returns
+    -------
+    float
+        Regret in units of the reward, summed over all rounds.
+
+    Raises
+    ------
+    CausalBanditError
+        As in `exploration_bound`, or if the horizon is not positive.
 
     Notes
     -----
-    T1 + √(m·T·log T), where m = K arms for "tree" and "forest" and K·max_G ω(G) for "general". The second
-    term is the proofs' word for UCB's regret on m arms; a bound with its constants, 8√(m·T·log T) + 3m for
-    means in [0, 1] ([1]_, Theorem 7.2), is some eight times as large.
+    The bound is T1 + √(m·T·log T), where m = K arms for "tree" and "forest" and K·max_G ω(G) for "general".
+    The second term stands for UCB's regret on m arms in the proofs, without its constants. With them it is
+    8√(m·T·log T) + 3m for means in [0, 1] ([1]_, Theorem 7.2), about eight times as large.
 
     References
     ----------
@@ -178,26 +199,31 @@ def regret_bound(
 
 
 def minimax_lower_bound(n: int, n_states: int, horizon: int, *, noise_scale: float = 1.0) -> float:
-    """Return the regret that any policy has on some instance of the families of Theorems 4 and 5.
+    """Return the regret that every policy suffers on some instance of the families of Theorems 4 and 5.
 
     Parameters
     ----------
     n, n_states
-        Variables and states of each that can be set, n and K.
+        The number of variables n and the number of states K of each that can be set.
     horizon
-        T.
+        T, in rounds.
     noise_scale
         σ of the Gaussian rewards.
+
+    Returns
+    -------
+    float
+        σ·√(nKT)/8, in units of the reward, summed over all rounds.
 
     Raises
     ------
     CausalBanditError
-        If nK < 3 or T < σ²nK/16: the proof puts the best arm's mean at (σ/4)·√(nK/T), which may not exceed 1.
+        If nK < 3 or T < σ²nK/16. The proof puts the best arm's mean at (σ/4)·√(nK/T), which may not exceed 1.
 
     Notes
     -----
-    σ·√(nKT)/8. The essential graphs differ between the instances, so that E(D) would give X_R away: the
-    bound is one for learners who aren't told E(D).
+    The essential graphs E(D) differ between the instances, so E(D) alone would identify X_R. The bound
+    therefore holds for learners without access to E(D).
 
     Examples
     --------
@@ -208,14 +234,15 @@ def minimax_lower_bound(n: int, n_states: int, horizon: int, *, noise_scale: flo
     arms = n * n_states
     if arms < 3 or horizon < noise_scale**2 * arms / 16:
         raise CausalBanditError(
-            f"Expected at least 3 arms and σ²/16 rounds for each but found {arms} arms and {horizon} rounds"
+            f"Expected at least 3 arms and σ²/16 rounds for each but found {arms} arms and {horizon} rounds: "
+            f"the bound needs a larger problem or horizon"
         )
     return noise_scale * sqrt(arms * horizon) / 8
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """The figures of a chain component that the bounds speak of."""
+    """The quantities of a chain component that the bounds contain; cliques are maximal cliques."""
 
     is_tree: bool
     clique_number: int

@@ -1,17 +1,23 @@
-"""How few pulls could name the reward's parent at all: what the rounds can tell, at best.
+"""The fewest pulls that can identify the reward's parent: a proven lower bound and a yardstick.
 
-A pull of arm a tells the true parent's model from the best model in which the reward depends on X_j instead
-at the rate of E[(μ(X_R) − f(X_j))² | do(a)] / 2σ² nats. Against all n − 1 other variables at once
+A pull of arm a separates the true model from the best model in which the reward depends on X_j instead, at a
+rate of E[(μ(X_R) − f(X_j))² | do(a)] / 2σ² nats. Against all n − 1 other variables at once the best rate is::
 
     D* = max over mixtures w of the arms, min over j and f of  Σ_a w_a E[(μ(X_R) − f(X_j))² | do(a)] / 2σ²
 
-is the best rate, so a policy that rules each of them out at level δ/n needs about (log n + log 1/δ)/D* pulls:
-for Gaussian rewards to first order as δ → 0, elsewhere a yardstick.
+Two numbers of pulls follow from it.
+
+* *Proven*: with Gaussian rewards, every policy that identifies the parent with probability at least 1 − δ, in
+  this system and in those where another variable is the parent, needs at least kl(δ, 1−δ)/D* pulls in
+  expectation ([1]_). Here kl(p, q) = p·log(p/q) + (1−p)·log((1−p)/(1−q)). `proven_least_pulls` returns it.
+* *Yardstick*: a policy that rules out each of the n − 1 variables at level δ/n needs about
+  (log n + log 1/δ)/D* pulls. This isn't a lower bound: nothing proves that a policy has to pay for log n.
+  `least_pulls` returns it.
 
 References
 ----------
-.. [1] Garivier & Kaufmann (2016), Optimal best arm identification with fixed confidence, COLT, for bounds of
-   this form.
+.. [1] Garivier & Kaufmann (2016), Optimal best arm identification with fixed confidence, COLT: Theorem 1 and
+   its proof, of which this is the form for the reward's parent.
 """
 
 from __future__ import annotations
@@ -30,7 +36,7 @@ from cb_pgm.model.exact import ExactInference
 if TYPE_CHECKING:
     from cb_pgm.model.system import CausalSystem
 
-__all__ = ["information_rate", "least_pulls"]
+__all__ = ["information_rate", "least_pulls", "proven_least_pulls"]
 
 Array = NDArray[np.float64]
 
@@ -40,13 +46,27 @@ _CUTS_A_ROUND = 8
 
 
 def least_pulls(system: CausalSystem, failure_prob: float) -> float:
-    """Return (log n + log 1/δ)/D*; infinite where no arm tells the reward's parent from some other variable.
+    """Return (log n + log 1/δ)/D*, a yardstick for the pulls until the reward's parent is identified.
+
+    It isn't a lower bound; `proven_least_pulls` is.
+
+    Parameters
+    ----------
+    system
+        A system whose reward has one parent.
+    failure_prob
+        δ, the probability with which a policy may identify a wrong variable.
+
+    Returns
+    -------
+    float
+        Infinity if no mixture of arms separates the reward's parent from some other variable.
 
     Raises
     ------
     CausalSystemError
-        If the reward has not exactly one parent, there is no arm, or the graph is too dense for exact
-        answers.
+        If the reward doesn't have exactly one parent, if no variable can be set, or if the graph is too dense
+        for exact inference.
 
     Examples
     --------
@@ -54,30 +74,76 @@ def least_pulls(system: CausalSystem, failure_prob: float) -> float:
     >>> 60 < least_pulls(instances.tree(20, seed=0), failure_prob=0.05) < 200
     True
     """
-    rate = information_rate(system)
-    return math.log(len(system.states) / failure_prob) / rate if rate > 0 else math.inf
+    return _pulls(math.log(len(system.states) / failure_prob), system)
 
 
-def information_rate(system: CausalSystem) -> float:
-    """Return D* in nats a pull, to a thousandth of itself; σ is that of the reward given its parent.
+def proven_least_pulls(system: CausalSystem, failure_prob: float) -> float:
+    """Return kl(δ, 1−δ)/D*, a lower bound on the expected pulls of every policy that is correct at level δ.
+
+    Parameters
+    ----------
+    system, failure_prob
+        As in `least_pulls`; the bound is proven for Gaussian rewards and δ ≤ ½.
+
+    Returns
+    -------
+    float
+        Infinity if no mixture of arms separates the reward's parent from some other variable.
 
     Raises
     ------
     CausalSystemError
-        As `least_pulls`.
+        As in `least_pulls`, or if δ is not in (0, ½].
+
+    Examples
+    --------
+    >>> from cb_pgm import instances
+    >>> system = instances.tree(20, seed=0)
+    >>> proven_least_pulls(system, failure_prob=0.05) < least_pulls(system, failure_prob=0.05)
+    True
+    """
+    if not 0 < failure_prob <= 0.5:
+        raise CausalSystemError(f"Expected a failure_prob above 0 and at most 0.5 but found {failure_prob}")
+    # kl(δ, 1−δ) simplifies to this by the symmetry of its two terms.
+    divergence = (1 - 2 * failure_prob) * math.log((1 - failure_prob) / failure_prob)
+    return _pulls(divergence, system)
+
+
+def _pulls(nats: float, system: CausalSystem) -> float:
+    rate = information_rate(system)
+    return nats / rate if rate > 0 else math.inf
+
+
+def information_rate(system: CausalSystem) -> float:
+    """Return D* in nats per pull, to a relative precision of 0.001.
+
+    σ is the noise scale of the reward given its parent.
+
+    Returns
+    -------
+    float
+        Infinity if the parent is known after one pull: if the reward has no noise or there is one variable.
+
+    Raises
+    ------
+    CausalSystemError
+        As in `least_pulls`.
 
     Notes
     -----
-    Exact moments of (X_R, X_j) under every arm for every j; then the concave maximum by cutting planes, one
-    linear programme a round. About a second for trees of 100 variables with 3 states.
+    The moments of (X_R, X_j) under every arm are computed exactly for every j. The concave maximum is then
+    found by cutting planes, with one linear programme per round. It takes about a second for trees of 100
+    variables with 3 states.
     """
     if len(system.reward_parents) != 1:
         raise CausalSystemError(
             f"Expected a reward with one parent but found {len(system.reward_parents)}: the rate is defined "
-            f"for one"
+            f"for a single parent"
         )
     if not system.settable:
-        raise CausalSystemError("Expected a variable that can be set but found none: there is no arm")
+        raise CausalSystemError(
+            "Expected a variable that can be set but found none: there is no arm, so settable must name one"
+        )
     if len(system.states) == 1 or system.conditional_noise_scale == 0:
         return math.inf
     value = _max_min(_moments(system))
@@ -120,7 +186,7 @@ def _moments(system: CausalSystem) -> _Moments:
 
 
 def _max_min(moments: _Moments) -> float:
-    """Return max over w of min over j of the variance of μ left when X_j is known, under the mixture w."""
+    """Return max over w of min over j of the variance of μ that remains given X_j, under the mixture w."""
     from scipy.optimize import linprog
 
     n_arms = len(moments.shares)
@@ -149,7 +215,9 @@ def _max_min(moments: _Moments) -> float:
             bounds=[(0, 1)] * n_arms + [(None, None)],
         )
         if solved.x is None or solved.fun is None:
-            raise CausalSystemError(f"Expected a best mixture of arms but the solver says: {solved.message}")
+            raise CausalSystemError(
+                f"Expected a best mixture of arms but the solver failed: {solved.message}"
+            )
         weights = np.clip(solved.x[:-1], 0, None)
         weights /= weights.sum()
         highest = float(-solved.fun)
@@ -159,7 +227,7 @@ def _max_min(moments: _Moments) -> float:
 
 
 def _best_fit(moments: _Moments, weights: Array, fallback: Array) -> Array:
-    """Return E[μ | X_j = x] under the mixture [j, states]; `fallback` where x doesn't occur."""
+    """Return E[μ | X_j = x] under the mixture, as [j, states]; `fallback` where x doesn't occur."""
     share = np.tensordot(weights, moments.shares, 1)
     first = np.tensordot(weights, moments.firsts, 1)
     occurs = share > 1e-12

@@ -1,8 +1,8 @@
-"""What the adapters to causal-learn share: putting something in for one call, and reading its graphs.
+"""The common part of the adapters to causal-learn: patch its modules for one call, and read its graphs.
 
-causal-learn offers no way to pass a score, and no way to take a test back, so both are put into its modules
-and taken out again when the call returns or raises; one thread at a time. The modules are imported on first
-use: that takes over a second.
+causal-learn can't be passed a score, and can't unregister a test. So attributes of its modules are replaced
+while a call runs, and restored when it returns or raises; only one thread at a time does so. The modules are
+imported on first use, because the import takes over a second.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MixedGraph", "put_in", "read_matrix"]
+__all__ = ["MixedGraph", "patched", "read_matrix"]
 
 Pair = tuple[int, int]
 
@@ -27,7 +27,7 @@ _ONE_AT_A_TIME = RLock()
 
 @dataclass(frozen=True)
 class MixedGraph:
-    """A search's result as it came, valid or not: pairs of column numbers, and what has to be said of it."""
+    """The result of a search, valid or not: edges as pairs of column numbers (tail, head), and warnings."""
 
     directed: tuple[Pair, ...]
     undirected: tuple[Pair, ...]
@@ -36,15 +36,20 @@ class MixedGraph:
 
 
 @contextmanager
-def put_in(*replacements: tuple[ModuleType, Mapping[str, Any]]) -> Iterator[None]:
-    """Replace attributes of modules until the block ends; names that a module doesn't have are left alone.
+def patched(*replacements: tuple[ModuleType, Mapping[str, Any]]) -> Iterator[None]:
+    """Replace attributes of modules until the block ends.
 
-    The library's own Python warnings are silenced meanwhile.
+    Names that a module doesn't have are ignored. The library's own Python warnings are silenced meanwhile.
+
+    Parameters
+    ----------
+    replacements
+        Pairs of a module and its new attributes by name.
 
     Examples
     --------
     >>> import math
-    >>> with put_in((math, {"tau": 6, "no_such_name": 0})):
+    >>> with patched((math, {"tau": 6, "no_such_name": 0})):
     ...     math.tau, hasattr(math, "no_such_name")
     (6, False)
     >>> math.tau > 6
@@ -71,7 +76,10 @@ def put_in(*replacements: tuple[ModuleType, Mapping[str, Any]]) -> Iterator[None
 
 
 def read_matrix(matrix: NDArray[np.integer], *notes: str) -> MixedGraph:
-    """Read causal-learn's matrix: M[i, j] = -1 with M[j, i] = 1 is i → j, both -1 a line, both 1 is i ↔ j."""
+    """Return the graph of causal-learn's matrix, int [n, n], with `notes` as its warnings.
+
+    M[i, j] = −1 with M[j, i] = 1 is i → j; both −1 is i — j; both 1 is i ↔ j.
+    """
     n = len(matrix)
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if matrix[i, j] != 0 or matrix[j, i] != 0]
     ends = {(i, j): (int(matrix[i, j]), int(matrix[j, i])) for i, j in pairs}

@@ -1,4 +1,10 @@
-"""The tree that fits a table best (Chow & Liu 1968): its edges share the most information."""
+"""The tree that fits a table best: the spanning tree with the most mutual information ([1]_).
+
+References
+----------
+.. [1] Chow & Liu (1968), Approximating discrete probability distributions with dependence trees, IEEE
+   Transactions on Information Theory 14(3).
+"""
 
 from __future__ import annotations
 
@@ -12,19 +18,21 @@ from discovery.estimation.contingency import Contingency
 
 __all__ = ["best_tree", "mutual_information"]
 
-#: Rows that are multiplied at once.
+#: The number of rows that are multiplied at once.
 _BLOCK = 8192
-#: Less shared information than this, in nats over all rows, is rounding.
+#: Less mutual information than this, in nats times rows, counts as a rounding error.
 _NOTHING = 1e-9
 
 
 def mutual_information(contingency: Contingency) -> NDArray[np.float64]:
-    """Return the empirical mutual information of all pairs in nats, float64 [n, n], 0 on the diagonal.
+    """Return the empirical mutual information of all pairs of variables, float64 [n, n] in nats.
+
+    The diagonal is 0.
 
     Notes
     -----
-    All pairs at once: the product of the columns' states, one-hot, with themselves. O(N k²) for k
-    states in all.
+    All pairs are counted at once, by the product of the one-hot matrix of all variables' states with itself:
+    O(N k²) for N distinct rows and k states in all.
     """
     sizes = np.array(contingency.cardinalities)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -49,22 +57,24 @@ def mutual_information(contingency: Contingency) -> NDArray[np.float64]:
 def best_tree(
     contingency: Contingency, *, required: Iterable[Pair] = (), forbidden: Iterable[Pair] = ()
 ) -> MixedGraph:
-    """Return the spanning tree of most mutual information, as lines: the class of all its collider-free DAGs.
+    """Return the spanning tree with the most mutual information, as undirected edges.
+
+    It is the essential graph of all DAGs with these edges that have no collider.
 
     Parameters
     ----------
     contingency
-        The rows.
+        The counted rows.
     required
-        Pairs that are joined before others; of those that close a cycle the one of least information isn't.
+        Pairs of columns that are joined before all others. Where they close a cycle, the pair with the least
+        information is left out.
     forbidden
-        Pairs that are not joined.
+        Pairs of columns that are never joined.
 
     Notes
     -----
-    Pairs that share no information at all are not joined either, nor are forbidden ones, so that the
-    result can be a forest. Otherwise all n − 1 edges are there, however weak: the tree is right only where
-    the true graph is one, without colliders.
+    Pairs without any mutual information aren't joined either, so that the result can be a forest. Otherwise
+    it has all n − 1 edges, however weak: it is right only if the true graph is a tree without colliders.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree

@@ -1,8 +1,8 @@
-"""Counting how often states occur together: the one thing that tests, scores and trees need of a table.
+"""Count how often states occur together, which is all that tests, scores and trees need of a table.
 
-Equal rows are counted once and kept with their number; what is left is counted by compiled loops, one pass
-per table. At 100,000 rows they are three times as fast as ``numpy.bincount`` on three columns, and asia
-keeps 80 rows of them.
+Equal rows are merged into one with a weight, and compiled loops count the distinct rows, in one pass per
+contingency table. At 100,000 rows the loops are three times as fast as ``numpy.bincount`` on three columns,
+and merging leaves 80 distinct rows of asia's.
 """
 
 from __future__ import annotations
@@ -19,29 +19,31 @@ __all__ = ["Contingency"]
 
 
 class Contingency:
-    """Coded rows, ready to be counted.
+    """The distinct rows of a coded table with their weights, to be counted by chosen columns.
 
     Parameters
     ----------
     codes
-        int [N, n]: each variable's state in each row, from 0.
+        int [N, n]: the index of each variable's state in each row, from 0.
     cardinalities
         The number of states of each of the n variables.
     memory
-        Strata are remembered up to this many bytes.
+        Up to about this many bytes of strata are cached.
 
     Raises
     ------
     EstimationError
-        If there are no rows, or a code is below 0 or not below the number of states.
+        If there are no rows, their width isn't the number of variables, or a code isn't the index of one of
+        the variable's states.
 
     Attributes
     ----------
     columns
-        int16 [n, m]: the m distinct rows, one line per variable; all rows where there are 2⁶³ joint states
-        or more.
+        int16 [n, m]: the m distinct rows, transposed. All N rows if there are 2⁶³ joint states or more.
     weights
-        int64 [m]: how often each of them occurs; they add up to `n_rows` = N.
+        int64 [m]: how often each of these rows occurs; the weights add up to `n_rows` = N.
+    n_rows, n_variables
+        N and n.
     """
 
     def __init__(
@@ -55,9 +57,10 @@ class Contingency:
         self._kept = max(2, memory // (4 * len(self.weights) + 1))
 
     def strata(self, given: tuple[int, ...]) -> tuple[NDArray[np.int32], int]:
-        """Return for each row the index of the joint state of `given`, int32 [m], and the number of indices.
+        """Return the stratum of each distinct row, int32 [m], and the number of strata.
 
-        States that don't occur together may or may not have an index of their own.
+        A stratum is a joint state of the variables `given`. Joint states without rows may or may not be
+        counted as strata.
         """
         if given in self._indices:
             return self._indices[given]
@@ -88,17 +91,19 @@ class Contingency:
 
 
 def _check_codes(codes: NDArray[np.integer], cardinalities: tuple[int, ...]) -> None:
-    """The compiled loops below would write out of bounds."""
+    """Refuse codes with which the compiled loops below would write out of bounds."""
     if len(codes) == 0 or codes.shape[1] != len(cardinalities):
         raise EstimationError(
-            f"Expected rows of {len(cardinalities)} codes each but found an array of shape {codes.shape}"
+            f"Expected rows of {len(cardinalities)} codes each but found an array of shape {codes.shape}: "
+            "give one column per variable and at least one row"
         )
     for column, cardinality in enumerate(cardinalities):
         low, high = int(codes[:, column].min()), int(codes[:, column].max())
         if low < 0 or high >= cardinality:
             found = low if low < 0 else high
             raise EstimationError(
-                f"Expected codes from 0 to {cardinality - 1} in column {column} but found {found}"
+                f"Expected codes from 0 to {cardinality - 1} in column {column} but found {found}: "
+                "give the indices of states"
             )
 
 
@@ -121,7 +126,7 @@ def _distinct_rows(
 
 
 def _narrowed(rows: NDArray[np.int64], size: int) -> tuple[NDArray[np.int32], int]:
-    """Number the joint states that occur, where there are far more possible ones than rows."""
+    """Renumber the joint states that occur, if there are far more possible ones than rows."""
     if size > max(1024, len(rows)):
         occurring, rows = np.unique(rows, return_inverse=True)
         size = len(occurring)

@@ -7,10 +7,10 @@ knowledge of directions is applied to its result (`discovery.estimation.informed
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import combinations
 from math import inf
 from time import perf_counter
@@ -23,18 +23,18 @@ from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu, GSquare
 from discovery.estimation.ges_search import run_ges
 from discovery.estimation.informed import informed_graph
-from discovery.estimation.knowledge import Knowledge
+from discovery.estimation.knowledge import Knowledge, read_knowledge
 from discovery.estimation.marginals import Marginals
 from discovery.estimation.pc_search import PCSettings, run_pc
+from discovery.estimation.settings import METHODS
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.repairs.repairs import Change, repair
+from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:
     from discovery.table.discrete_table import DiscreteTable
 
-__all__ = ["METHODS", "EstimatedGraph", "estimate"]
-
-METHODS = ("ges", "pc", "chow-liu")
+__all__ = ["EstimatedGraph", "estimate"]
 
 #: causal-learn's priorities for each of its rules.
 _PRIORITIES = {0: (0, 1, 2, 3, 4), 1: (0, 1, 2, 3, 4), 2: (2, 3, 4)}
@@ -79,7 +79,7 @@ def estimate(
     max_conditions: int | None = None,
     equivalent_sample_size: float = 1.0,
     structure_prior: float | None = None,
-    knowledge: Knowledge | None = None,
+    knowledge: Knowledge | str | os.PathLike[str] | None = None,
 ) -> EstimatedGraph:
     """Estimate the essential graph of a table's variables.
 
@@ -102,7 +102,8 @@ def estimate(
         GES: what the prior is worth in rows, and how many parents it expects (`BDeu`); the defaults are
         causal-learn's.
     knowledge
-        Kept exactly.
+        What is known of the graph beforehand, or a TOML file that says so (`read_knowledge`); the result
+        respects all of it.
 
     Warns
     -----
@@ -119,6 +120,8 @@ def estimate(
     """
     start = perf_counter()
     known = knowledge or Knowledge()
+    if not isinstance(known, Knowledge):
+        known = read_knowledge(known)
     known.check_names(table.variables)
     _check_settings(method, alpha, uc_rule, uc_priority, max_conditions)
     counts = Contingency(table.codes, [len(states) for states in table.states.values()])
@@ -155,10 +158,10 @@ def _check_settings(
     method: str, alpha: float, uc_rule: int, uc_priority: int, max_conditions: int | None
 ) -> None:
     if method not in METHODS:
-        nearest = get_close_matches(method, METHODS, n=1)
-        suggestion = f": did you mean {nearest[0]!r}?" if nearest else ""
+        suggestion = did_you_mean(method, METHODS) or "choose one of these"
         raise EstimationError(
-            f"Expected the method {', '.join(METHODS[:-1])} or {METHODS[-1]} but found {method!r}{suggestion}"
+            f"Expected the method {', '.join(METHODS[:-1])} or {METHODS[-1]} but found "
+            f"{method!r}: {suggestion}"
         )
     if not 0 < alpha < 1:
         raise EstimationError(f"Expected an alpha between 0 and 1 but found {alpha}")

@@ -1,10 +1,10 @@
-"""An estimated graph made to agree with what a person knows, keeping as much of it as that allows.
+"""Make an estimated graph respect background knowledge, and keep as much of the estimate as that allows.
 
-Knowledge of adjacencies comes first: pairs that may not be adjacent are cut, required ones are joined. What
-is known of directions then either agrees with some DAG of the class, and rides on it as ``background``; or
-it doesn't, and the graph becomes the class of one DAG that has the known arrows, as many others of the
-estimate as fit, and as few new v-structures as a greedy order of the nodes finds. So background knowledge
-never makes a v-structure by itself.
+Adjacencies come first: pairs that may not be adjacent lose their edge, and required pairs get one. If the
+known directions then agree with some DAG of the class, the result is the estimate with these directions as
+its ``background``. If they don't, the result is the essential graph of one DAG with all known directions,
+with as many other directed edges of the estimate as fit, and with as few new v-structures as a greedy order
+of the nodes finds. So a known direction by itself never makes a v-structure.
 """
 
 from __future__ import annotations
@@ -27,21 +27,25 @@ Weight = Callable[[str, str], float]
 def informed_graph(
     estimate: EssentialGraph, knowledge: Knowledge, weight: Weight | None = None
 ) -> tuple[EssentialGraph, list[Change]]:
-    """Return a graph near `estimate`, by the rule above, that keeps `knowledge` exactly; and the changes.
+    """Return a graph near `estimate` that respects all of `knowledge`, and the list of changes.
+
+    The rule is that of this module.
 
     Parameters
     ----------
     estimate
-        Without background.
+        A graph without background.
+    knowledge
+        The directions that are required or forbidden.
     weight
-        How strongly the data speak for an edge between two variables: decides which edge goes where known
-        directions along edges would make a cycle, and which arrow where two can't both stay. None: all the
-        same.
+        How strongly the data support an edge between two variables. Decides which edge is removed where known
+        directions would close a cycle, and which directed edge is kept where two can't both be. None: all
+        edges are alike.
 
     Notes
     -----
-    In every DAG that agrees with the result and its background all required arrows are there and none
-    that is forbidden. O(n²) steps for n variables of bounded degree.
+    Every DAG that agrees with the result and its background has all required edges and no forbidden one.
+    O(n²) steps for n variables of bounded degree.
 
     Examples
     --------
@@ -84,14 +88,14 @@ def _pairs(graph: EssentialGraph) -> list[Arrow]:
 
 
 def _adjacencies(estimate: EssentialGraph, knowledge: Knowledge) -> list[Arrow]:
-    """Return the pairs that are adjacent after cutting and joining, arrows of the estimate as they point."""
+    """Return the pairs that are adjacent in the result, directed edges of the estimate as (tail, head)."""
     joined = [pair for pair in _pairs(estimate) if knowledge.may_be_adjacent(*pair)]
     missing = [(tail, head) for tail, head in knowledge.required if not estimate.adjacent(tail, head)]
     return [*joined, *missing]
 
 
 def _known_arrows(joined: Iterable[Arrow], knowledge: Knowledge) -> list[Arrow]:
-    """Return the adjacent pairs of which one direction only is allowed, in it."""
+    """Return the adjacent pairs for which only one direction is allowed, as (tail, head)."""
     both_ways = (arrow for one, other in joined for arrow in ((one, other), (other, one)))
     return [(tail, head) for tail, head in both_ways if not knowledge.allows(head, tail)]
 
@@ -104,7 +108,7 @@ def _cycle(arrows: Iterable[Arrow]) -> list[Arrow] | None:
 
 
 def _acyclic(nodes: Iterable[str], known: Iterable[Arrow], wanted: Iterable[Arrow]) -> nx.DiGraph[str]:
-    """Return the known arrows, and in turn those of the wanted ones that close no cycle."""
+    """Return the DAG of the known directed edges and, in turn, those wanted ones that close no cycle."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(known)
@@ -115,9 +119,11 @@ def _acyclic(nodes: Iterable[str], known: Iterable[Arrow], wanted: Iterable[Arro
 
 
 def _ordered(nodes: Iterable[str], joined: Iterable[Arrow], arrows: nx.DiGraph[str]) -> nx.DiGraph[str]:
-    """Direct all pairs along the arrows without a cycle: sinks first, with the fewest new v-structures.
+    """Return a DAG that joins all pairs and has all of `arrows`, with few new v-structures.
 
-    Where the graph has a consistent extension every sink taken makes none (Dor & Tarsi 1992).
+    Sinks are removed one by one, that with the fewest new v-structures first. Where the graph has a
+    consistent extension, no sink makes a new v-structure (Dor & Tarsi 1992; reference in
+    `discovery.repairs.starts`).
     """
     adjacent: dict[str, dict[str, None]] = {node: {} for node in nodes}
     for one, other in joined:
@@ -139,7 +145,7 @@ def _ordered(nodes: Iterable[str], joined: Iterable[Arrow], arrows: nx.DiGraph[s
 
 
 def _new_v_structures(sink: str, adjacent: dict[str, dict[str, None]], arrows: nx.DiGraph[str]) -> int:
-    """Count the non-adjacent pairs, not both of them parents already, that would meet at `sink`."""
+    """Count the non-adjacent neighbours of `sink` that would become its parents and aren't both already."""
     around = list(adjacent[sink])
     parents = set(arrows.predecessors(sink))
     return sum(
@@ -176,7 +182,9 @@ def _reason(kind: str, edge: Arrow, knowledge: Knowledge) -> str:
     one, other = edge
     if kind == "remove":
         forbidden = not knowledge.may_be_adjacent(one, other)
-        return "neither direction is allowed" if forbidden else "known directions would close a cycle with it"
+        return (
+            "neither direction is allowed" if forbidden else "with it, known directions would close a cycle"
+        )
     if kind == "add":
         return "it is required"
     if kind in ("direct", "reverse") and not knowledge.allows(other, one):

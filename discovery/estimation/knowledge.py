@@ -1,14 +1,32 @@
-"""What a person knows of the graph beforehand: tiers, required and forbidden arrows, roots and sinks.
+"""Background knowledge: what a person knows of the graph before any data.
 
-As a TOML file, every key optional:
+A TOML file with any of these keys, each optional. Variables are named as in the table's header; the reward
+column isn't a variable and can't be named.
 
-    tiers = [["age", "sex"], ["dose"], ["pressure", "outcome"]]   # nothing causes what is in an earlier tier
-    required = [["dose", "outcome"]]                              # dose → outcome is there
-    forbidden = [["age", "sex"], ["sex", "age"]]                  # neither arrow: not adjacent
-    roots = ["age"]                                               # no arrow into it
-    sinks = ["outcome"]                                           # no arrow out of it
+tiers
+    A list of groups of variables, causes before effects. There is no edge from a variable to one in an
+    earlier group; edges within a group and from earlier to later groups are left to the data. Nothing is
+    said of variables that are in no group.
+required
+    A list of pairs [tail, head]. Each edge tail → head is in the graph.
+forbidden
+    A list of pairs [tail, head]. Each edge tail → head is not in the graph; head → tail still may be. With
+    both pairs in the list the two variables are not adjacent.
+roots
+    A list of variables without causes in the table: no edge points at one.
+sinks
+    A list of variables without effects in the table: no edge leaves one.
 
-All of it speaks of arrows, not of paths: a tier says nothing about variables that are in none.
+For example:
+
+    tiers = [["age", "sex"], ["dose"], ["pressure", "outcome"]]
+    required = [["dose", "outcome"]]
+    forbidden = [["age", "sex"], ["sex", "age"]]
+    roots = ["age"]
+    sinks = ["outcome"]
+
+Every statement is about single edges, not about paths: without dose → outcome, a dose may still act on the
+outcome through other variables. Statements that contradict each other are refused.
 """
 
 from __future__ import annotations
@@ -17,7 +35,6 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +42,7 @@ from typing import Any
 import networkx as nx
 
 from discovery.errors import KnowledgeError
+from discovery.wording import did_you_mean, listed
 
 __all__ = ["Knowledge", "read_knowledge"]
 
@@ -113,9 +131,9 @@ class Knowledge:
         ]
         for name in named:
             if name not in known:
-                suggestion = _suggestion(name, known)
+                advice = did_you_mean(name, known) or f"the variables are {listed(known)}"
                 raise KnowledgeError(
-                    f"Expected knowledge of the table's variables but found {name!r}{suggestion}"
+                    f"Expected knowledge of the table's variables but found {name!r}: {advice}"
                 )
 
     @cached_property
@@ -180,7 +198,8 @@ def _checked_shapes(content: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in content.items():
         if key not in keys:
             raise KnowledgeError(
-                f"Expected the keys {', '.join(keys)} but found {key!r}{_suggestion(key, keys)}"
+                f"Expected the keys {', '.join(keys)} but found {key!r}: "
+                f"{did_you_mean(key, keys) or 'remove it'}"
             )
         lists = value if key not in ("roots", "sinks") else [value]
         if not (isinstance(value, list) and all(_is_list_of_text(one) for one in lists)):
@@ -200,8 +219,3 @@ def _arrows(key: str, arrows: Iterable[Sequence[str]]) -> tuple[Arrow, ...]:
             raise KnowledgeError(f"Expected {key!r} arrows between two variables but found {arrow!r}")
         checked[arrow[0], arrow[1]] = None
     return tuple(checked)
-
-
-def _suggestion(name: str, known: Sequence[str]) -> str:
-    nearest = get_close_matches(name, known, n=1, cutoff=0.5)
-    return f": did you mean {nearest[0]!r}?" if nearest else ""

@@ -1,4 +1,4 @@
-"""P(X = x) of every variable, and how far estimated probabilities may be off."""
+"""The marginals P(X = x) of all variables, and a bound on the error of estimated ones."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["Marginals"]
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """The distribution of each variable under plain observation, known exactly or from rows.
+    """The distribution of each variable without intervention, known exactly or estimated from rows.
 
     Attributes
     ----------
     probabilities
-        For each variable a float64 array [K] in the order of its states; the arrays are read-only.
+        For each variable its probabilities, float64 [K] in the order of its K states; read-only.
     rows
-        The number of observations behind them; None when they are exact.
+        The number of observations from which they are estimated; None if they are exact.
     reward_mean
-        The mean reward under plain observation; None when unknown.
+        The mean reward without intervention; None if it is unknown.
 
     Raises
     ------
@@ -51,13 +51,15 @@ class Marginals:
 
     def __post_init__(self) -> None:
         if self.rows is not None and self.rows < 1:
-            raise DiscoveryError(f"Expected at least one row behind the marginals but found {self.rows}")
+            raise DiscoveryError(
+                f"Expected marginals of at least one row but found {self.rows}: give None if they are exact"
+            )
         checked = {variable: _checked(variable, values) for variable, values in self.probabilities.items()}
         object.__setattr__(self, "probabilities", checked)
 
     @classmethod
     def from_table(cls, table: DiscreteTable) -> Marginals:
-        """Return every state's observed frequency, and the mean of the rewards if there are any."""
+        """Return the observed frequency of every state, and the mean of the rewards if the table has them."""
         frequencies = {
             variable: np.bincount(table.codes[:, column], minlength=len(states)) / table.n_rows
             for column, (variable, states) in enumerate(table.states.items())
@@ -66,15 +68,24 @@ class Marginals:
         return cls(frequencies, rows=table.n_rows, reward_mean=mean)
 
     def sampling_error(self, failure_prob: float) -> float:
-        """Return η: with probability 1 − failure_prob/8 nothing here is off by more than η; 0 when exact.
+        """Return η such that with probability at least 1 − failure_prob/8 every probability is within η.
+
+        It is 0 if the marginals are exact.
+
+        Raises
+        ------
+        DiscoveryError
+            If `failure_prob` isn't between 0 and 1.
 
         Notes
         -----
-        Hoeffding's inequality over the at most nK probabilities, n variables of at most K states:
-        η = sqrt(log(16nK/δ) / 2N) with δ = `failure_prob` and N = `rows`.
+        By Hoeffding's inequality and a union bound over the at most nK probabilities of n variables with at
+        most K states each, η = sqrt(log(16nK/δ) / 2N) with δ = `failure_prob` and N = `rows`.
         """
         if not 0 < failure_prob < 1:
-            raise DiscoveryError(f"Expected a failure_prob between 0 and 1 but found {failure_prob}")
+            raise DiscoveryError(
+                f"Expected a failure_prob between 0 and 1 but found {failure_prob}: take .05, say"
+            )
         if self.rows is None or not self.probabilities:
             return 0.0
         n_states = max(len(values) for values in self.probabilities.values())
@@ -86,7 +97,7 @@ def _checked(variable: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     if checked.ndim != 1 or not np.all(checked >= 0) or abs(checked.sum() - 1) > 1e-9:
         raise DiscoveryError(
             f"Expected the probabilities of {variable!r} to be non-negative and to add up to 1 but found "
-            f"{checked.tolist()}"
+            f"{checked.tolist()}: divide counts by their sum"
         )
     checked.flags.writeable = False
     return checked

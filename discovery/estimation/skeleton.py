@@ -1,4 +1,12 @@
-"""The skeleton phase of PC-stable: fast on wide tables, and with pairs known to be adjacent or not."""
+"""The skeleton phase of PC-stable, for wide tables and with pairs known to be adjacent or not ([1]_).
+
+It stands in for causal-learn's where `pc_search` says, with the reason.
+
+References
+----------
+.. [1] Colombo & Maathuis (2014), Order-independent constraint-based causal structure learning, Journal of
+   Machine Learning Research 15.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +22,19 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Which variables are adjacent, and what separates those that aren't; variables by number.
+    """The adjacent pairs of variables, and sets that separate the others; variables by column number.
 
     Attributes
     ----------
     neighbours
         For each variable its neighbours, in order.
     separators
-        For each pair that tests found independent, smaller number first: all variables of all the sets
-        tested that separate it, at the depth at which it was first separated (of the first set only,
-        without `all_separators`).
+        For each pair that tests found independent, smaller number first: the union of all tested sets that
+        separate it at the depth at which it was first separated; without `all_separators`, the first such
+        set.
     stopped_at
-        The largest conditioning set allowed, if larger ones would have been tested; None otherwise.
+        The size of the largest conditioning sets allowed, if larger ones would have been tested; None
+        otherwise.
     """
 
     neighbours: tuple[tuple[int, ...], ...]
@@ -43,29 +52,28 @@ def stable_skeleton(
     required: Iterable[Pair] = (),
     forbidden: Iterable[Pair] = (),
 ) -> Skeleton:
-    """Return what PC's first phase leaves of the complete graph if removals wait for the end of each depth.
+    """Return the skeleton that PC-stable finds: edges are removed at the end of each depth only.
 
     Parameters
     ----------
     n_variables
-        Variables are 0 … n_variables − 1.
+        The variables are 0 … n_variables − 1.
     p_value
-        ``p_value(x, y, given)`` of the test of x ⊥ y | given.
+        ``p_value(x, y, given)`` is the p-value of the test of x ⊥ y | given.
     alpha
-        A pair with a p-value above it is not adjacent.
+        A pair is not adjacent if a p-value of it is above this level.
     max_conditions
         The size of the largest conditioning sets; None: no limit.
     all_separators
-        Go on testing a separated pair at the same depth and keep all that separates it, as causal-learn
-        does. The graph is the same either way.
+        Whether to go on testing a separated pair at the same depth and keep all sets that separate it, as
+        causal-learn does. The graph is the same either way.
     required, forbidden
-        Pairs that are adjacent, or not, whatever the data say; neither is tested.
+        Pairs that are adjacent, or not adjacent, whatever the data say; neither are tested.
 
     Notes
     -----
-    At each depth d = 0, 1, … every ordered pair (x, y) of neighbours is tested given every d-subset
-    of x's other neighbours. The order of the variables doesn't matter (Colombo & Maathuis 2014, Section
-    4.1).
+    At each depth d = 0, 1, … every ordered pair (x, y) of neighbours is tested given every d-subset of x's
+    other neighbours. The order of the variables doesn't matter ([1]_, Section 4.1).
 
     Examples
     --------

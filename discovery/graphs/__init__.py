@@ -1,3 +1,7 @@
-"""Essential graphs (CPDAGs): the value (`essential_graph`), what makes one valid (`characterization`), Meek's
-rules, chain components and chordality, JSON, and the comparison of two.
+"""Essential graphs (CPDAGs): the graph itself, the conditions that make one valid, and Meek's rules.
+
+In: nodes with directed and undirected edges, as Python values, a DAG or JSON (`graph_json`). Out: an
+`EssentialGraph`, which is always valid (`characterization`, with `chain_graphs` and `chordality`), a graph
+closed under Meek's rules that takes further directions (`meek`), and the distance of two graphs
+(`comparison`).
 """

@@ -1,7 +1,8 @@
-"""Chain graphs: arrows and lines such that no cycle follows its arrows forwards and has at least one.
+"""Chain graphs: directed and undirected edges without a partially directed cycle.
 
-Nodes joined by lines form the chain components; the arrows order them. Adjacency is held in mappings of
-mappings, whose keys keep the order in which the edges were given.
+A *partially directed cycle* has at least one directed edge and follows all of its directed edges forwards.
+Nodes joined by undirected edges form the *chain components*, and the directed edges order these partially.
+Adjacency is held in mappings of mappings, whose keys keep the order in which the edges were given.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from itertools import pairwise
 
 import networkx as nx
 
-__all__ = ["Ends", "chain_components", "cycle_along_arrows", "downstream_first", "ends_of"]
+__all__ = ["Ends", "chain_components", "downstream_first", "ends_of", "partially_directed_cycle"]
 
 Ends = dict[str, dict[str, None]]
 
 
 def ends_of(nodes: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Ends:
-    """Return, for each node, the second nodes of the pairs that it is first in."""
+    """Return for each node the second nodes of the pairs that it is first in, in their order."""
     ends: Ends = {node: {} for node in nodes}
     for one, other in pairs:
         ends[one][other] = None
@@ -26,7 +27,10 @@ def ends_of(nodes: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Ends:
 
 
 def chain_components(nodes: Iterable[str], neighbours: Ends) -> list[tuple[str, ...]]:
-    """Return the sets of nodes joined by lines, ordered by their first node, each in the order of `nodes`."""
+    """Return the chain components, ordered by their first node, each in the order of `nodes`.
+
+    O(nodes + edges).
+    """
     number: dict[str, int] = {}
     components: list[list[str]] = []
     for start in nodes:
@@ -46,10 +50,10 @@ def chain_components(nodes: Iterable[str], neighbours: Ends) -> list[tuple[str, 
 def downstream_first(
     components: Sequence[tuple[str, ...]], parents: Ends, children: Ends
 ) -> tuple[tuple[str, ...], ...]:
-    """Return `components` such that no arrow leads from one into a later one; among equals, keep their order.
+    """Return `components` in an order in which no directed edge leads from one into a later one.
 
-    Where arrows form a cycle over components, those on it and upstream of it are left out. Cost is near
-    linear.
+    Among the components that could come next, the first given comes first. Components on a partially directed
+    cycle, and those upstream of it, are left out. Takes near-linear time in nodes and edges.
     """
     number = {node: i for i, component in enumerate(components) for node in component}
     waiting_for = [sum(len(children[node]) for node in component) for component in components]
@@ -66,14 +70,14 @@ def downstream_first(
     return tuple(order)
 
 
-def cycle_along_arrows(
+def partially_directed_cycle(
     directed: Iterable[tuple[str, str]], undirected: Iterable[tuple[str, str]]
 ) -> str | None:
-    """Return in words a cycle that follows arrows and lines and has an arrow; None if there is none.
+    """Return a partially directed cycle as text; None if there is none.
 
     Examples
     --------
-    >>> cycle_along_arrows([("A", "B")], [("B", "C"), ("C", "A")])
+    >>> partially_directed_cycle([("A", "B")], [("B", "C"), ("C", "A")])
     'A → B — C — A'
     """
     arrows, lines = list(directed), list(undirected)

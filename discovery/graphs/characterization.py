@@ -1,8 +1,8 @@
-"""Which graphs of arrows and lines are essential graphs, and which of a DAG.
+"""Check whether a graph is an essential graph, and find the essential graph of a DAG.
 
-By Theorem 4.1 of [1]_: no cycle along arrows, chordal chain components, nowhere ``a → b — c`` with a and c
-not adjacent, and every arrow strongly protected, that is, in all DAGs of the class. The last is checked from
-its meaning: the class of one DAG that fits the first three must have the same arrows.
+The four conditions of Theorem 4.1 of [1]_, as `discovery.graphs.essential_graph` states them, are checked one
+after the other. The last, that every directed edge is strongly protected, is checked from its meaning: one
+DAG that fits the first three conditions is built, and its essential graph must have the same directed edges.
 
 References
 ----------
@@ -18,9 +18,9 @@ from discovery.errors import GraphError
 from discovery.graphs.chain_graphs import (
     Ends,
     chain_components,
-    cycle_along_arrows,
     downstream_first,
     ends_of,
+    partially_directed_cycle,
 )
 from discovery.graphs.chordality import chordless_cycle, onwards
 from discovery.graphs.meek import Arrow, PartiallyDirectedGraph, meek_closure
@@ -36,7 +36,11 @@ __all__ = [
 
 
 def class_of_dag(nodes: Iterable[str], arrows: Iterable[Arrow]) -> PartiallyDirectedGraph:
-    """Return the essential graph of the DAG with these arrows: its v-structures and what follows."""
+    """Return the essential graph of the DAG with the directed edges `arrows`.
+
+    The edges of the DAG's v-structures are directed; Meek's rules direct those that follow from them, and all
+    others are undirected. The edges must form a DAG: this is not checked.
+    """
     names, pairs = tuple(nodes), tuple(arrows)
     parents = ends_of(names, ((head, tail) for tail, head in pairs))
     adjacent = ends_of(names, (pair for arrow in pairs for pair in (arrow, arrow[::-1])))
@@ -44,23 +48,23 @@ def class_of_dag(nodes: Iterable[str], arrows: Iterable[Arrow]) -> PartiallyDire
     others: list[Arrow] = []
     for tail, head in pairs:
         small, large = sorted((adjacent[tail], parents[head]), key=len)
-        married = sum(node in large for node in small)
-        (in_v_structure if married < len(parents[head]) - 1 else others).append((tail, head))
+        shielded = sum(node in large for node in small)
+        (in_v_structure if shielded < len(parents[head]) - 1 else others).append((tail, head))
     return PartiallyDirectedGraph(names, in_v_structure, others)
 
 
 def numbered(nodes: Iterable[str]) -> dict[str, int]:
-    """Return each node's position.
+    """Return each node's position among `nodes`.
 
     Raises
     ------
     GraphError
-        If one is there twice.
+        If a node is listed twice.
     """
     index: dict[str, int] = {}
     for node in nodes:
         if node in index:
-            raise GraphError(f"Expected each node once but found {node!r} twice: leave one out")
+            raise GraphError(f"Expected each node once but found {node!r} twice: remove one of them")
         index[node] = len(index)
     return index
 
@@ -71,7 +75,7 @@ def checked_pairs(pairs: Iterable[Arrow], index: Mapping[str, int]) -> list[Arro
     Raises
     ------
     GraphError
-        If one isn't a pair of two of the nodes in `index`.
+        If one of them isn't a pair of two different nodes in `index`.
     """
     found: list[Arrow] = []
     for pair in pairs:
@@ -81,44 +85,46 @@ def checked_pairs(pairs: Iterable[Arrow], index: Mapping[str, int]) -> list[Arro
         unknown = [node for node in ends if node not in index]
         if unknown:
             raise GraphError(
-                f"Expected edges between the nodes given but found {unknown[0]!r} in {ends!r}: add the node"
+                f"Expected edges between the listed nodes but found {unknown[0]!r} in {ends!r}: add the node"
             )
         if ends[0] == ends[1]:
             raise GraphError(
-                f"Expected edges between two nodes but found {ends[0]!r} joined to itself: leave it out"
+                f"Expected edges between two nodes but found {ends[0]!r} joined to itself: remove the edge"
             )
         found.append(ends)
     return found
 
 
 def check_listed_once(pairs: Iterable[Arrow]) -> None:
-    """Raise `GraphError` if two of the pairs join the same nodes."""
+    """Raise `GraphError` if two of the edges `pairs` join the same nodes."""
     seen: set[frozenset[str]] = set()
     for one, other in pairs:
         pair = frozenset((one, other))
         if pair in seen:
             raise GraphError(
-                f"Expected one edge at most between two nodes but found two of {one!r} and {other!r}"
+                f"Expected at most one edge between two nodes but found two of {one!r} and {other!r}: "
+                "remove one of them"
             )
         seen.add(pair)
 
 
 def check_essential(nodes: tuple[str, ...], parents: Ends, children: Ends, neighbours: Ends) -> None:
-    """Raise `GraphError` unless these are the arrows and lines of an essential graph; near-linear time."""
+    """Raise `GraphError` unless these are the edges of an essential graph; takes near-linear time."""
     directed = [(tail, head) for tail in nodes for head in children[tail]]
     components = chain_components(nodes, neighbours)
     if len(downstream_first(components, parents, children)) < len(components):
         lines = [(one, other) for one in nodes for other in neighbours[one]]
-        cycle = cycle_along_arrows(directed, lines)
-        raise GraphError(f"Expected no cycle along arrows but found {cycle}: repair the graph")
+        cycle = partially_directed_cycle(directed, lines)
+        raise GraphError(f"Expected no partially directed cycle but found {cycle}: repair the graph")
     _check_chordal(components, neighbours)
     _check_shared_parents(nodes, parents, neighbours)
     closed = class_of_dag(nodes, [*directed, *onwards(components, neighbours)])
     for tail, head in directed:
         if closed.has_line(tail, head):
             raise GraphError(
-                f"Expected arrows that every DAG of the class has but found {tail} → {head}, which some have "
-                f"the other way round: make it a line ({tail} → {head} can be background) or repair the graph"
+                f"Expected directed edges that every DAG of the class has but found {tail} → {head}, which "
+                "some have the other way round: make the edge undirected, with the direction as background "
+                "knowledge if it is known, or repair the graph"
             )
 
 
@@ -128,19 +134,20 @@ def check_background(
     undirected: Sequence[Arrow],
     background: Sequence[Arrow],
 ) -> None:
-    """Raise `GraphError` unless some DAG of the class has all arrows of `background`."""
+    """Raise `GraphError` unless some DAG of the class has all directed edges of `background`."""
     known = meek_closure(nodes, directed, undirected)
     for tail, head in background:
         if not known.adjacent(tail, head):
             raise GraphError(
-                f"Expected background over lines but found {tail} → {head}, not adjacent: leave it out"
+                f"Expected background along edges of the graph but found {tail} → {head}, not adjacent: "
+                "remove it"
             )
         known.orient(tail, head)
         if known.contradictions:
             source = "has" if (head, tail) in directed else "and the other background leave only"
             raise GraphError(
                 f"Expected background that fits the graph but found {tail} → {head} where the graph {source} "
-                f"{head} → {tail}: leave one of them out"
+                f"{head} → {tail}: remove one of them"
             )
 
 
@@ -155,7 +162,7 @@ def _check_chordal(components: Iterable[tuple[str, ...]], neighbours: Ends) -> N
 
 
 def _check_shared_parents(nodes: Iterable[str], parents: Ends, neighbours: Ends) -> None:
-    """Check rule 1; the other rules can't apply where no cycle follows arrows."""
+    """Check Meek's rule 1; the other rules can't apply where there is no partially directed cycle."""
     for node in nodes:
         for other in neighbours[node]:
             for parent in parents[node]:

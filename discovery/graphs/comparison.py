@@ -1,4 +1,4 @@
-"""How far an estimated essential graph is from the true one."""
+"""Compare an estimated essential graph with the true one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TypedDict
 
 from discovery.errors import GraphError
 from discovery.graphs.essential_graph import EssentialGraph
+from discovery.wording import listed
 
 __all__ = ["Comparison", "Scores", "compare"]
 
 
 class Scores(TypedDict):
-    """Shares of what was found that is true, of what is true that was found, and their harmonic mean."""
+    """Precision and recall of the edges found, and F1, their harmonic mean; each between 0 and 1."""
 
     precision: float
     recall: float
@@ -20,7 +21,7 @@ class Scores(TypedDict):
 
 
 class Comparison(TypedDict):
-    """What `compare` returns."""
+    """The result of `compare`: the structural Hamming distance, and scores of skeleton and directed edges."""
 
     shd: int
     skeleton: Scores
@@ -33,21 +34,22 @@ def compare(estimated: EssentialGraph, truth: EssentialGraph) -> Comparison:
     Returns
     -------
     dict
-        "shd", the structural Hamming distance ([1]_): the number of pairs of nodes whose edge differs,
-        whether missing, extra, or another mark; a turned arrow counts once. "skeleton": precision, recall
-        and F1 of the pairs joined by any edge. "arrow": the same of the arrows; one is right if the truth
-        has it in the same direction, so an arrow where the truth has a line is wrong, and a line where it
-        has an arrow a miss. A share of nothing is 1 where estimate and truth are both without such edges,
-        else 0.
+        "shd" is the structural Hamming distance ([1]_): the number of pairs of nodes whose edge is missing,
+        extra, or has other marks. A reversed edge counts once.
+        "skeleton" holds precision, recall and F1 of the pairs joined by an edge of any kind.
+        "arrow" holds the same of the directed edges. One is right if the truth has it in the same direction:
+        a directed edge is wrong where the truth has an undirected one, and an undirected edge misses a
+        directed one of the truth.
+        A precision or recall of no edges is 1 if neither graph has such edges, and 0 otherwise.
 
     Raises
     ------
     GraphError
-        If the nodes aren't the same; their order doesn't matter.
+        If the two graphs aren't over the same nodes, in whatever order.
 
     Notes
     -----
-    Background knowledge is no part of the class and isn't compared.
+    Background knowledge is no part of the equivalence class and isn't compared.
 
     References
     ----------
@@ -66,10 +68,10 @@ def compare(estimated: EssentialGraph, truth: EssentialGraph) -> Comparison:
         known = frozenset(others.nodes)
         strangers = [node for node in graph.nodes if node not in known]
         if strangers:
-            shown = ", ".join(map(repr, strangers[:5])) + (", …" if len(strangers) > 5 else "")
+            shown = listed(map(str, strangers))
             raise GraphError(
-                f"Expected two graphs over the same nodes but found {shown} missing from "
-                f"the {name}: rename or drop"
+                f"Expected two graphs over the same nodes but found {shown} missing from the {name}: rename "
+                "them, or remove them from the other graph"
             )
     found_arrows, true_arrows = frozenset(estimated.directed), frozenset(truth.directed)
     found_pairs, true_pairs = _pairs(estimated), _pairs(truth)

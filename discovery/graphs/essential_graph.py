@@ -1,14 +1,18 @@
-"""Essential graphs (CPDAGs): what observations alone can tell of a causal graph.
+"""Essential graphs (CPDAGs): the part of a causal graph that observations alone identify.
 
 All DAGs with the same skeleton and the same v-structures fit observations equally well. Their essential graph
-has an arrow ``a → b`` where all of them have it, and a line ``a — b`` where some have one direction and some
-the other. Its lines fall into *chain components*, which are chordal, and whose nodes share their parents
-outside.
+has a directed edge ``a → b`` where all of them have it, and an undirected edge ``a — b`` where some have one
+direction and some the other. The undirected edges join nodes to *chain components*, which are chordal, and
+whose nodes have the same parents outside the component.
 
-A graph with arrows and lines is the essential graph of some DAG iff no cycle follows its arrows forwards and
-has at least one of them, its chain components are chordal, nowhere ``a → b — c`` with a and c not adjacent,
-and every arrow is in all DAGs of the class (strongly protected) ([1]_, Theorem 4.1). `EssentialGraph` refuses
-everything else, so nothing that is handed one needs to check again.
+By Theorem 4.1 of [1]_ a graph with directed and undirected edges is the essential graph of some DAG iff
+
+1. it has no partially directed cycle: one that follows all its directed edges forwards and has at least one;
+2. its chain components are chordal;
+3. nowhere ``a → b — c`` with a and c not adjacent;
+4. every directed edge is strongly protected, that is, it is in all DAGs of the class.
+
+`EssentialGraph` refuses every other graph, so that code which receives one needn't check it again.
 
 References
 ----------
@@ -48,32 +52,33 @@ class EssentialGraph:
     Parameters
     ----------
     nodes
-        The nodes; their order decides every tie hereafter.
+        The nodes; all ties are broken in their order.
     directed
-        Arrows (tail, head).
+        Directed edges (tail, head).
     undirected
-        Lines, either end first.
+        Undirected edges, either end first.
     background
-        Arrows over the lines that a person vouches for: knowledge beyond the class. Those that are arrows of
-        the class already are dropped.
+        Directions (tail, head) of undirected edges that are known from elsewhere, beyond the equivalence
+        class. Those that repeat a directed edge are dropped.
 
     Attributes
     ----------
     nodes
         As given.
     directed, undirected, background
-        Sorted by the nodes' order, lines with the earlier node first. Two graphs are equal if these and
-        `nodes` are.
+        Sorted in the nodes' order, undirected edges with the earlier node first. Two graphs are equal iff
+        these and `nodes` are.
 
     Raises
     ------
     GraphError
-        If this isn't the essential graph of any DAG, or no DAG of the class agrees with `background`; the
-        message names the nodes at fault.
+        If a node or an edge is listed twice, an edge isn't between two listed nodes, the graph isn't the
+        essential graph of any DAG, or no DAG of the class agrees with `background`. The message names the
+        nodes at fault.
 
     Notes
     -----
-    Building one takes near-linear time in nodes and edges.
+    Construction takes near-linear time in nodes and edges.
 
     Examples
     --------
@@ -106,8 +111,8 @@ class EssentialGraph:
         ]
         check_listed_once([*arrows, *lines])
         known = frozenset(arrows)
-        vouched = [arrow for arrow in dict.fromkeys(checked_pairs(background, index)) if arrow not in known]
-        for name, pairs in (("directed", arrows), ("undirected", lines), ("background", vouched)):
+        beyond = [arrow for arrow in dict.fromkeys(checked_pairs(background, index)) if arrow not in known]
+        for name, pairs in (("directed", arrows), ("undirected", lines), ("background", beyond)):
             pairs.sort(key=lambda pair: (index[pair[0]], index[pair[1]]))
             object.__setattr__(self, name, tuple(pairs))
         object.__setattr__(self, "nodes", names)
@@ -117,7 +122,7 @@ class EssentialGraph:
 
     @classmethod
     def from_dag(cls, dag: nx.DiGraph[str]) -> EssentialGraph:
-        """Return the essential graph of the class of `dag`, nodes in its order.
+        """Return the essential graph of the equivalence class of `dag`, with the nodes in its order.
 
         Raises
         ------
@@ -130,51 +135,52 @@ class EssentialGraph:
         (('A', 'B'), ('B', 'C'))
         """
         if not dag.is_directed() or dag.is_multigraph():
-            raise GraphError("Expected a DAG as networkx.DiGraph but found another kind of graph")
+            raise GraphError(f"Expected a DAG as networkx.DiGraph but found {type(dag).__name__}: convert it")
         if not nx.is_directed_acyclic_graph(dag):
             cycle = [tail for tail, _ in nx.find_cycle(dag)]
             raise GraphError(
-                f"Expected an acyclic graph but found the cycle {' → '.join(map(str, [*cycle, cycle[0]]))}"
+                f"Expected an acyclic graph but found the cycle {' → '.join(map(str, [*cycle, cycle[0]]))}: "
+                "remove one of its edges"
             )
         closed = class_of_dag(dag.nodes, dag.edges)
         return cls(closed.nodes, closed.arrows(), closed.lines())
 
-    # -- looking at it ---------------------------------------------------------------------------------------
+    # -- structure -------------------------------------------------------------------------------------------
 
     def parents(self, node: str) -> tuple[str, ...]:
-        """Return the tails of the arrows into `node`, in node order."""
+        """Return the tails of the directed edges into `node`, in node order."""
         return tuple(self._parents[node])
 
     def children(self, node: str) -> tuple[str, ...]:
-        """Return the heads of the arrows out of `node`, in node order."""
+        """Return the heads of the directed edges out of `node`, in node order."""
         return tuple(self._children[node])
 
     def neighbours(self, node: str) -> tuple[str, ...]:
-        """Return the other ends of the lines at `node`, in node order."""
+        """Return the other ends of the undirected edges at `node`, in node order."""
         return tuple(self._neighbours[node])
 
     def adjacent(self, one: str, other: str) -> bool:
-        """Return whether there is an arrow or a line between the two."""
+        """Return whether there is an edge of either kind between the two nodes."""
         return other in self._neighbours[one] or other in self._children[one] or other in self._parents[one]
 
     def chain_components(self) -> tuple[tuple[str, ...], ...]:
-        """Return the sets of nodes joined by lines, downstream first.
+        """Return the chain components, the sets of nodes joined by undirected edges, downstream first.
 
-        No component has an arrow into one that comes after it; among those that could come next, the one with
-        the earliest node does. Within a component nodes are in node order.
+        No directed edge leads from a component into a later one. Among the components that could come next,
+        the one with the earliest node does. Within a component the nodes are in node order.
         """
         return self._components
 
     def component_of(self, node: str) -> tuple[str, ...]:
-        """Return the chain component that holds `node`."""
+        """Return the chain component of `node`, in node order."""
         return self._components[self._component_index[node]]
 
     def closure(self) -> PartiallyDirectedGraph:
-        """Return a new graph of all arrows, background and lines, closed under Meek's rules, to add to."""
+        """Return a new mutable graph with the background directed, closed under Meek's rules."""
         return meek_closure(self.nodes, self.directed, self.undirected, self.background)
 
     def consistent_extension(self) -> nx.DiGraph[str]:
-        """Return one DAG of the class that has the background's arrows: always the same one."""
+        """Return a DAG of the class that agrees with the background, always the same one."""
         dag: nx.DiGraph[str] = nx.DiGraph()
         dag.add_nodes_from(self.nodes)
         lines = onwards(self._components, self._neighbours)
@@ -196,12 +202,14 @@ class EssentialGraph:
 
     @classmethod
     def from_json(cls, text: str) -> EssentialGraph:
-        """Read what `to_json` or a person wrote: "nodes", as needed "directed", "undirected", "background".
+        """Return the graph of a JSON object with "nodes" and optional "directed", "undirected", "background".
+
+        The inverse of `to_json`; each kind of edge is a list of pairs of nodes.
 
         Raises
         ------
         GraphError
-            If the text isn't such an object, or the graph isn't an essential graph.
+            If the text isn't such an object, or the graph isn't a valid essential graph.
 
         Examples
         --------
@@ -211,10 +219,10 @@ class EssentialGraph:
         given = parse_graph(text)
         if given.bidirected:
             one, other = given.bidirected[0]
-            raise GraphError(f"Expected arrows and lines only but found {one} ↔ {other}: repair the graph")
+            raise GraphError(f"Expected no bidirected edges but found {one} ↔ {other}: repair the graph")
         return cls(given.nodes, given.directed, given.undirected, given.background)
 
-    # -- adjacency, each made when first asked for -----------------------------------------------------------
+    # -- adjacency, computed on first use --------------------------------------------------------------------
 
     @cached_property
     def _parents(self) -> Ends:

@@ -1,9 +1,10 @@
-"""Graphs as JSON text, valid or not: `EssentialGraph.from_json` refuses what isn't a CPDAG, `repair` doesn't.
+"""Read and write graphs as JSON text, whether or not they are essential graphs.
 
     {"nodes": ["A", "B", "C"],
      "directed": [["A", "B"]], "undirected": [["B", "C"]], "bidirected": [], "background": []}
 
-Only "nodes" is a must.
+"nodes" is required, and the kinds of edges are optional. `EssentialGraph.from_json` refuses a graph that
+isn't an essential graph; `discovery.repairs.repairs.repair` takes any.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from discovery.errors import GraphError
+from discovery.wording import did_you_mean, listed, quoted
 
 __all__ = ["ParsedGraph", "format_graph", "parse_graph"]
 
@@ -20,7 +22,7 @@ _EDGES = ("directed", "undirected", "bidirected", "background")
 
 
 class ParsedGraph(NamedTuple):
-    """What a JSON text says, with names and pairs checked and nothing else."""
+    """A graph as its JSON text gives it; only names and pairs have been checked."""
 
     nodes: tuple[str, ...]
     directed: tuple[tuple[str, str], ...]
@@ -35,7 +37,7 @@ def parse_graph(text: str) -> ParsedGraph:
     Raises
     ------
     GraphError
-        If the text isn't a JSON object with "nodes", a list of names, and lists of pairs of these.
+        If the text isn't a JSON object with a list of names as "nodes" and lists of pairs of these names.
 
     Examples
     --------
@@ -47,17 +49,19 @@ def parse_graph(text: str) -> ParsedGraph:
     except json.JSONDecodeError as error:
         raise GraphError(f"Expected a graph as JSON but found text that isn't JSON: {error}") from None
     if not isinstance(content, dict) or "nodes" not in content:
+        shown = f"the keys {listed(content)}" if isinstance(content, dict) else quoted(str(content))
         raise GraphError(
-            'Expected a JSON object with "nodes" and, as needed, "directed" and "undirected" edges'
+            f'Expected a JSON object with "nodes" but found {shown}: add "nodes", a list of names'
         )
     unknown = [key for key in content if key not in ("nodes", *_EDGES)]
     if unknown:
         raise GraphError(
-            f'Expected the keys "nodes", {", ".join(map(json.dumps, _EDGES))} but found {unknown[0]!r}'
+            f'Expected the keys "nodes", {", ".join(map(json.dumps, _EDGES))} but found {unknown[0]!r}: '
+            f"{did_you_mean(unknown[0], _EDGES) or 'remove it'}"
         )
     nodes = content["nodes"]
     if not isinstance(nodes, list):
-        raise GraphError(f'Expected "nodes" to be a list of names but found {nodes!r}')
+        raise GraphError(f'Expected "nodes" to be a list of names but found {nodes!r}: write ["A", "B"]')
     for node in nodes:
         if not isinstance(node, str):
             raise GraphError(
@@ -77,12 +81,12 @@ def format_graph(
     Raises
     ------
     GraphError
-        If a node isn't text.
+        If the name of a node isn't text.
     """
     for node in nodes:
         if not isinstance(node, str):
             raise GraphError(
-                f"Expected nodes named by text but found {node!r}: rename it before writing JSON"
+                f"Expected names of nodes as text but found {node!r}: rename the node before writing JSON"
             )
     content = {
         "nodes": list(nodes),
@@ -95,7 +99,9 @@ def format_graph(
 
 def _pairs(edges: object, key: str, nodes: frozenset[str]) -> tuple[tuple[str, str], ...]:
     if not isinstance(edges, list):
-        raise GraphError(f'Expected "{key}" to be a list of pairs of names but found {edges!r}')
+        raise GraphError(
+            f'Expected "{key}" to be a list of pairs of names but found {edges!r}: write [["A", "B"]]'
+        )
     pairs = []
     for edge in edges:
         if not isinstance(edge, list) or len(edge) != 2 or not all(isinstance(node, str) for node in edge):
@@ -103,7 +109,8 @@ def _pairs(edges: object, key: str, nodes: frozenset[str]) -> tuple[tuple[str, s
         for node in edge:
             if node not in nodes:
                 raise GraphError(
-                    f'Expected edges between nodes listed but found {node!r} in {edge!r} of "{key}"'
+                    f'Expected edges between the listed nodes but found {node!r} in {edge!r} of "{key}": '
+                    'add it to "nodes"'
                 )
         pairs.append((edge[0], edge[1]))
     return tuple(pairs)

@@ -1,24 +1,28 @@
-"""Partially directed graphs closed under Meek's rules, as arrows become known one by one.
+"""Partially directed graphs closed under Meek's rules, while directions become known one by one.
 
-The rules say which further edges have the same direction in every DAG that agrees with what is known so far
-([1]_, R1-R4; ``a → b`` an arrow, ``a — b`` a line, an edge of unknown direction):
+The rules direct those edges that have the same direction in every DAG that agrees with the directions known
+so far ([1]_, R1-R4; ``a → b`` is a directed edge, ``a — b`` an undirected one, whose direction is unknown):
 
 1. ``a → b — c``, a and c not adjacent: ``b → c``.
 2. ``a → b → c`` and ``a — c``: ``a → c``.
 3. ``a — b``, ``a — c → b``, ``a — d → b``, c and d not adjacent: ``a → b``.
 4. ``a — b``, ``a — c → d → b``, a and d adjacent, c and b not: ``a → b``.
 
-Starting from an essential graph and adding one arrow at a time over a line, the rules find exactly the arrows
-that are common to all DAGs left, and either direction of every line occurs in one of them: only an arrow
-against one already there contradicts. How the searches use it:
+Starting from an essential graph and directing one undirected edge at a time, the rules find exactly the
+directed edges that are common to all remaining DAGs, and either direction of every undirected edge occurs in
+one of these DAGs. So only a direction against that of a directed edge is a contradiction. The searches use it
+like this:
 
     known = graph.closure()             # an EssentialGraph and its background, closed
-    new = known.orient("A", "B")        # all arrows that follow, ("A", "B") among them; () if it was known
-    known.contradictions                # [("B", "A"), ...]: what orient was asked for and couldn't do
-    known.neighbours("A")               # other ends of its lines; .parents and .children likewise
-    known.possible_descendants("A")     # A and its descendants in some DAG left
-    known.definite_descendants("A")     # A and its descendants in every DAG left
+    new = known.orient("A", "B")        # all directions that follow, ("A", "B") first; () if it was known
+    known.contradictions                # [("B", "A"), ...]: the directions that orient refused
+    known.neighbours("A")               # ends of its undirected edges; .parents and .children likewise
+    known.possible_descendants("A")     # A and its descendants in some remaining DAG
+    known.definite_descendants("A")     # A and its descendants in every remaining DAG
     known.undo(new)                     # back to before: for trying out an answer
+
+No library offers this: causal-learn and pgmpy close a graph once, and neither adds a direction at the cost of
+what follows from it nor takes one back.
 
 References
 ----------
@@ -42,9 +46,9 @@ def meek_closure(
     undirected: Iterable[Arrow],
     background: Iterable[Arrow] = (),
 ) -> PartiallyDirectedGraph:
-    """Return the graph closed under Meek's rules, with the arrows of `background` added one by one.
+    """Return the graph closed under Meek's rules, with the directions of `background` added one by one.
 
-    Background arrows that contradict the graph or each other are left out and listed in ``.contradictions``.
+    Directions that contradict the graph or earlier ones are left out and listed in ``.contradictions``.
 
     Examples
     --------
@@ -58,28 +62,29 @@ def meek_closure(
 
 
 class PartiallyDirectedGraph:
-    """Arrows and lines between named nodes, kept closed under Meek's rules; the only mutable graph here.
+    """Directed and undirected edges between named nodes, kept closed under Meek's rules; mutable.
 
     Parameters
     ----------
     nodes
         The nodes; every edge is between two of them.
     directed, undirected
-        Arrows (tail, head) and lines, each pair of nodes at most once. Closed at construction.
+        Directed edges (tail, head) and undirected ones, each pair of nodes at most once. The graph is closed
+        at construction.
 
     Attributes
     ----------
     nodes
         In the order given.
     contradictions
-        The arrows that `orient` was asked for in vain: the edge points the other way, or isn't there.
+        The directions (tail, head) that `orient` refused: the edge has the other direction, or doesn't exist.
 
     Notes
     -----
-    Views of parents, children and neighbours are live, and their order is reproducible but not the nodes'
-    order. A new arrow costs as many steps as its ends have lines and common neighbours, so a closure is near
-    linear on sparse graphs. If no DAG agrees with the arrows given at first, some closure still comes out,
-    and nothing is promised about it.
+    The views of parents, children and neighbours are live; their order is reproducible but isn't the nodes'
+    order. Directing an edge takes as many steps as its ends have undirected edges and common neighbours, so
+    a closure takes near-linear time on sparse graphs. If no DAG agrees with the directed edges given at
+    construction, the result is a graph without any guarantee.
 
     Examples
     --------
@@ -108,38 +113,38 @@ class PartiallyDirectedGraph:
             self._neighbours[one][other] = self._neighbours[other][one] = None
         self._close(arrows)
 
-    # -- what is known ---------------------------------------------------------------------------------------
+    # -- edges -----------------------------------------------------------------------------------------------
 
     def parents(self, node: str) -> KeysView[str]:
-        """Return the tails of the arrows into `node`."""
+        """Return the tails of the directed edges into `node`."""
         return self._parents[node].keys()
 
     def children(self, node: str) -> KeysView[str]:
-        """Return the heads of the arrows out of `node`."""
+        """Return the heads of the directed edges out of `node`."""
         return self._children[node].keys()
 
     def neighbours(self, node: str) -> KeysView[str]:
-        """Return the other ends of the lines at `node`."""
+        """Return the other ends of the undirected edges at `node`."""
         return self._neighbours[node].keys()
 
     def adjacent(self, one: str, other: str) -> bool:
-        """Return whether there is an edge of any kind between the two."""
+        """Return whether there is an edge of either kind between the two nodes."""
         return other in self._adjacent[one]
 
     def has_arrow(self, tail: str, head: str) -> bool:
-        """Return whether ``tail → head`` is known."""
+        """Return whether there is the directed edge ``tail → head``."""
         return head in self._children[tail]
 
     def has_line(self, one: str, other: str) -> bool:
-        """Return whether there is an edge of unknown direction between the two."""
+        """Return whether there is an undirected edge between the two nodes."""
         return other in self._neighbours[one]
 
     def arrows(self) -> Iterator[Arrow]:
-        """Iterate over all arrows, tails in node order."""
+        """Iterate over all directed edges (tail, head), tails in node order."""
         return ((tail, head) for tail in self.nodes for head in self._children[tail])
 
     def lines(self) -> Iterator[Arrow]:
-        """Iterate over all lines, each once, the end that is first in node order first."""
+        """Iterate over all undirected edges, each once, with the end first that is earlier in node order."""
         seen: set[str] = set()
         for one in self.nodes:
             seen.add(one)
@@ -147,16 +152,16 @@ class PartiallyDirectedGraph:
                 if other not in seen:
                     yield one, other
 
-    # -- learning more ---------------------------------------------------------------------------------------
+    # -- directing edges -------------------------------------------------------------------------------------
 
     def orient(self, tail: str, head: str) -> tuple[Arrow, ...]:
-        """Set ``tail → head`` and all that follows from it.
+        """Direct the edge ``tail → head``, and all edges whose direction follows from it.
 
         Returns
         -------
-        tuple of arrows
-            The arrows that are new, ``(tail, head)`` first; empty if it was known, or can't be: then nothing
-            changes but `contradictions`.
+        tuple of (tail, head)
+            The newly directed edges, the given one first. Empty if the edge has this direction already, and
+            if it has the other one or doesn't exist: then the pair is added to `contradictions`.
         """
         if head in self._neighbours[tail]:
             self._direct(tail, head)
@@ -166,13 +171,13 @@ class PartiallyDirectedGraph:
         return ()
 
     def undo(self, arrows: Iterable[Arrow]) -> None:
-        """Turn `arrows`, all that the last `orient` not yet undone returned, back into lines."""
+        """Make `arrows` undirected again: all that the latest `orient` which isn't yet undone returned."""
         for tail, head in arrows:
             del self._children[tail][head], self._parents[head][tail]
             self._neighbours[tail][head] = self._neighbours[head][tail] = None
 
     def copy(self) -> Self:
-        """Return a graph that changes independently of this one."""
+        """Return a copy that changes independently of this graph."""
         twin = object.__new__(type(self))
         twin.nodes = self.nodes
         twin.contradictions = self.contradictions.copy()
@@ -185,7 +190,7 @@ class PartiallyDirectedGraph:
     # -- descendants -----------------------------------------------------------------------------------------
 
     def descendants(self, node: str) -> set[str]:
-        """Return `node` and whatever a path of arrows leads to."""
+        """Return `node` and all nodes that a directed path leads to from it."""
         reached, frontier = {node}, [node]
         while frontier:
             new = [child for child in self._children[frontier.pop()] if child not in reached]
@@ -198,9 +203,9 @@ class PartiallyDirectedGraph:
 
         Notes
         -----
-        Those at the end of an unshielded path of arrows and lines: its first edge may be directed away from
-        `node`, and the rest follows by rule 1. A path with shortcuts doesn't do: in ``A — B — C → A``, C is
-        no descendant of A.
+        They are the ends of unshielded paths of undirected and forwards directed edges: the first edge of
+        such a path may be directed away from `node`, and the rest follows by rule 1. A shielded path isn't
+        enough: in ``A — B — C → A``, C is no descendant of A.
         """
         return {node} | self._reached(node, [*self._children[node], *self._neighbours[node]])
 
@@ -209,9 +214,10 @@ class PartiallyDirectedGraph:
 
         Notes
         -----
-        A path of arrows isn't needed: in ``C → X ← D``, ``C — A — D`` one of C and D is A's child whatever
-        holds. X is one iff the neighbours of `node` at which unshielded paths to X begin are not all adjacent
-        to each other [1]_.
+        No directed path is needed: in ``C → X ← D``, ``C — A — D`` one of C and D is A's child in every DAG,
+        so that X is a descendant of A. A node X without a directed path from `node` is a definite descendant
+        iff the neighbours of `node` at which unshielded paths to X begin aren't all adjacent to each other
+        ([1]_).
 
         References
         ----------
@@ -230,10 +236,10 @@ class PartiallyDirectedGraph:
         return definite
 
     def _reached(self, start: str, first: Iterable[str], known: Collection[str] = ()) -> set[str]:
-        """Return the ends of unshielded paths of arrows and lines from `start` by way of one of `first`.
+        """Return the ends of unshielded paths from `start` whose second node is in `first`.
 
-        Arrows into `known` nodes are not followed. Each step is taken once: what `untried` holds for a node
-        are the steps out of it that were shielded every time so far.
+        Directed edges are followed forwards only, and not into `known` nodes. Each step is taken once:
+        `untried` holds for each node the steps out of it that have been shielded every time so far.
         """
         steps = [(start, node) for node in first]
         reached: set[str] = set()
@@ -256,7 +262,7 @@ class PartiallyDirectedGraph:
         self._children[tail][head] = self._parents[head][tail] = None
 
     def _close(self, arrows: list[Arrow]) -> list[Arrow]:
-        """Apply the rules until nothing more follows from `arrows`, already set; return what followed."""
+        """Apply the rules until nothing more follows from `arrows`; return the newly directed edges."""
         agenda = list(arrows)
         for arrow in agenda:  # grows meanwhile
             for tail, head in self._consequences(*arrow):
@@ -266,11 +272,11 @@ class PartiallyDirectedGraph:
         return agenda[len(arrows) :]
 
     def _consequences(self, a: str, b: str) -> list[Arrow]:
-        """Return what follows from ``a → b`` as any of the arrows in a rule."""
+        """Return what follows from ``a → b`` in the place of any directed edge of a rule."""
         adjacent, parents, children = self._adjacent, self._parents, self._children
         lines = self._neighbours
         found = [(b, c) for c in lines[b] if c not in adjacent[a]]  # rule 1
-        found += [(a, c) for c in _common(lines[a], children[b])]  # rule 2, as its first arrow
+        found += [(a, c) for c in _common(lines[a], children[b])]  # rule 2, as its first edge
         found += [(z, b) for z in _common(lines[b], parents[a])]  # ... as its second
         between = _common(lines[a], lines[b])
         if between:  # rule 3: x — a → b, x — d → b
@@ -288,7 +294,7 @@ class PartiallyDirectedGraph:
 
 
 def _common(some: _OrderedSet, others: _OrderedSet) -> list[str]:
-    """Return the nodes in both, in the order of the smaller: hubs cost nothing."""
+    """Return the nodes in both, in the order of the smaller: the time doesn't grow with a hub's degree."""
     if len(some) > len(others):
         some, others = others, some
     return [node for node in some if node in others]

@@ -1,4 +1,4 @@
-"""Why an edge of a mixed graph can't stay: what it is part of that no essential graph has."""
+"""Why `repair` changed an edge: the part of the given graph, with this edge, that no essential graph has."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["Reasons"]
 
 
 class Reasons:
-    """The reasons for changes to a graph, in words.
+    """The reasons for changes to a graph, as text.
 
     Parameters
     ----------
     nodes
         The names of the nodes.
     graph
-        The graph that was repaired, over their numbers.
+        The graph before the repair, over the nodes' numbers.
     """
 
     def __init__(self, nodes: Sequence[str], graph: Marks) -> None:
@@ -27,7 +27,7 @@ class Reasons:
         self._part = _not_chordal_parts(graph)
 
     def reason(self, one: int, other: int) -> str:
-        """Return why the edge between two nodes, or that there is none, had to change."""
+        """Return why the edge between two nodes, or its absence, had to change."""
         mark = self._graph.mark(one, other)
         if mark == "↔":
             return "the marks at its ends contradict each other"
@@ -40,7 +40,7 @@ class Reasons:
             if found:
                 return found
         if self._part[one] >> other & 1:
-            return "the lines around it form a cycle of four or more without a chord"
+            return "the undirected edges around it form a cycle of four or more nodes without a chord"
         return "it follows from the other changes"
 
     def _of_arrow(self, tail: int, head: int) -> str:
@@ -51,7 +51,7 @@ class Reasons:
         for third in bits(graph.lines[head] & ~adjacent[tail]):
             return _unclosed(names[tail], names[head], names[third])
         if not self._is_protected(tail, head):
-            return "no arrow around it tells its direction"
+            return "no edge around it determines its direction"
         return "it follows from the other changes"
 
     def _unclosed_line(self, middle: int, end: int) -> str | None:
@@ -60,7 +60,7 @@ class Reasons:
         return None
 
     def _is_protected(self, tail: int, head: int) -> bool:
-        """Return whether the arrow is strongly protected (Andersson et al. 1997, Definition 3.3)."""
+        """Return whether the directed edge is strongly protected (Andersson et al. 1997, Definition 3.3)."""
         graph, adjacent = self._graph, self._adjacent
         into = graph.parents[head] & ~(1 << tail)
         if graph.parents[tail] & ~adjacent[head] or into & (~adjacent[tail] | graph.children[tail]):
@@ -69,7 +69,7 @@ class Reasons:
         return any(between & ~adjacent[one] & ~(1 << one) for one in bits(between))
 
     def _cycle(self, tail: int, head: int) -> str | None:
-        """Return in words a shortest cycle along arrows and lines with ``tail → head`` in it."""
+        """Return as text a shortest partially directed cycle through ``tail → head``; None if none."""
         graph = self._graph
         came_from = {head: tail}
         frontier = [head]
@@ -98,10 +98,11 @@ def _unclosed(parent: str, middle: str, end: str) -> str:
 
 
 def _not_chordal_parts(graph: Marks) -> list[int]:
-    """Return for each node those of its chain component left after taking away simplicial nodes.
+    """Return for each node the others of its chain component that remain once simplicial nodes are removed.
 
-    A node whose neighbours are all adjacent to each other lies on no cycle without a chord; what is left
-    when there are no such nodes any more is empty iff the component is chordal (Fulkerson & Gross 1965).
+    A node is simplicial if its neighbours are all adjacent to each other: it lies on no chordless cycle.
+    Removing such nodes until there are none leaves nothing iff the component is chordal (Fulkerson & Gross
+    1965).
     """
     lines = graph.lines[:]
     n = len(lines)

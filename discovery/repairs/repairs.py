@@ -1,10 +1,10 @@
-"""From any graph of arrows, lines and bidirected edges to an essential graph near it, change by change.
+"""Repair a graph with directed, undirected and bidirected edges: find an essential graph near it.
 
-Estimated graphs, and those that people write down, often aren't the essential graph of any DAG. `repair`
-finds one that is, by this rule: the fewest changes it can find, where a change is a pair of nodes whose
-edge differs; among those, the least evidence against the edges removed and added; among those, the first
-found, where nodes and edges are tried in node order. With up to five nodes the fewest it finds nearly
-always are the fewest there are; in large graphs all that is promised is a valid result within seconds.
+Graphs from a search or from a person often aren't the essential graph of any DAG. `repair` searches for one
+with the fewest changes, where a change is a pair of nodes whose edge differs. Of graphs with equally many
+changes it takes the one against whose removed and added edges the data speak least, and of those the first
+found, with nodes and edges tried in node order. With up to five nodes the number of changes is nearly always
+the least possible; in large graphs only a valid result within seconds is guaranteed.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Change:
     Attributes
     ----------
     kind
-        "add" or "remove" an edge, "direct" or "undirect" one (to an arrow or a line), "reverse" an arrow.
+        "add" or "remove" an edge, "direct" an undirected edge, "undirect" or "reverse" a directed one.
     edge
-        The pair, read in the direction of the new arrow, or of the arrow removed or undirected.
+        The pair of nodes (tail, head) of the new directed edge, or of the one removed or undirected.
     reason
-        Why, in words.
+        Why it was changed, as text.
     before, after
-        The edge as read along `edge`: "→", "←", "—", "↔" for one with two arrowheads or contradicting
-        marks, "" for none.
+        The edge as read along `edge`: "→", "←", "—", "↔" for a bidirected edge or contradicting marks, ""
+        for none.
 
     Examples
     --------
@@ -73,18 +73,20 @@ def repair(
     bidirected: Iterable[_Pair] = (),
     evidence: Mapping[_Pair, float] | None = None,
 ) -> tuple[EssentialGraph, list[Change]]:
-    """Return an essential graph near a mixed graph, and what was changed, in node order.
+    """Return an essential graph near a mixed graph, and the list of changes, in node order.
 
     Parameters
     ----------
     nodes
-        The nodes, in an order that decides ties.
+        The nodes; ties are broken in their order.
     directed, undirected, bidirected
-        Arrows (tail, head), lines, and edges with an arrowhead at both ends. A pair of nodes listed with
-        different marks, both directions say, is taken for bidirected; the same edge twice is one edge.
+        Directed edges (tail, head), undirected edges, and edges with an arrowhead at both ends. Two nodes
+        with different edges, such as both directions, count as joined by a bidirected edge; an edge that is
+        listed twice counts once.
     evidence
-        How strongly the data speak for an edge between two nodes, either one first: positive for, negative
-        against. By default, and for pairs left out, 1 where there is an edge and −1 where there is none.
+        How strongly the data support an edge between two nodes (in either order), for instance a difference
+        in log score: positive for an edge, negative against it. By default, and for pairs left out, 1 where
+        there is an edge and −1 where there is none.
 
     Raises
     ------
@@ -93,8 +95,8 @@ def repair(
 
     Notes
     -----
-    A valid graph comes back as it is. The same input always gives the same result. Seconds at 100
-    nodes, dense ones too.
+    A valid graph is returned unchanged. The same input always gives the same result. A graph of 100 nodes
+    takes seconds, dense ones included.
 
     Examples
     --------
@@ -132,7 +134,8 @@ def _weight(
         weight = float(evidence[one, other])
         if not math.isfinite(weight):
             raise GraphError(
-                f"Expected evidence as finite numbers but found {weight} for {one!r} and {other!r}"
+                f"Expected evidence as finite numbers but found {weight} for {one!r} and {other!r}: "
+                "leave the pair out"
             )
         ends = sorted((index[one], index[other]))
         weights[ends[0], ends[1]] = weight

@@ -1,11 +1,11 @@
 """The search for the essential graph nearest to a mixed graph.
 
-It moves from DAG to DAG by one edge at a time (removed, added or turned), and measures each by the essential
-graph of its class: first the number of pairs of nodes whose edge differs from the graph to repair, then what
-the data say against the edges removed and added. It starts from the best of `starting_dags`, goes down as far
-as single edges that differ take it, and then anneals ([1]_) in rounds, each from the best so far, until
-several in a row have found nothing better. Its random numbers have a fixed seed and its effort a fixed limit:
-the same graph always gets the same repair, in bounded time.
+The search moves from DAG to DAG by removing, adding or reversing one edge at a time. It scores a DAG by its
+essential graph: first by the number of pairs of nodes whose edge differs from the graph to repair, then by
+the evidence against the edges removed and added. It starts from the best of `starting_dags`, descends while a
+change of a single differing edge improves the score, and then anneals ([1]_) in rounds, each from the best
+DAG so far, until several rounds in a row have found nothing better. The random numbers have a fixed seed and
+the number of DAGs tried a fixed limit: the same graph always gets the same repair, in bounded time.
 
 References
 ----------
@@ -30,10 +30,10 @@ __all__ = ["nearest_class"]
 _TRIES_PER_PAIR = 60  # DAGs tried in a round of annealing for each pair of nodes
 _LONGEST_ROUND = 300  # ... but no more
 _IDLE_ROUNDS = 9  # rounds without finding better after which to stop
-_HEATS = (0.4, 0.8, 1.2)  # temperatures, in changes, at which rounds begin by turns in a small graph
-_COOLING = 0.45  # ... and to which share of that it falls
-_MOST_TRIES, _FEWEST_TRIES = 6000, 50  # DAGs tried in all
-_WORK = 2_000_000  # DAGs tried times nodes and edges, within these
+_HEATS = (0.4, 0.8, 1.2)  # temperatures, in changes, at which rounds in a small graph begin in turn
+_COOLING = 0.45  # ... and the share of it that is left at the end of the round
+_MOST_TRIES, _FEWEST_TRIES = 6000, 50  # limits of the DAGs tried in all
+_WORK = 2_000_000  # DAGs tried times nodes and edges, within these limits
 
 _Pair = tuple[int, int]
 
@@ -46,8 +46,8 @@ def nearest_class(graph: Marks, weight: Callable[[int, int], float] | None = Non
     graph
         Any mixed graph.
     weight
-        How strongly the data speak for an edge between two nodes, the lower number first; below zero,
-        against. Decides among repairs with equally many changes. None: an edge removed or added counts as 1.
+        How strongly the data support an edge between two nodes, the lower number first; negative against
+        it. Decides between repairs with equally many changes. None: an edge removed or added counts as 1.
     """
     search = _Search(graph, weight)
     best = min(search.beginnings(), key=lambda found: found.score)
@@ -63,7 +63,7 @@ def nearest_class(graph: Marks, weight: Callable[[int, int], float] | None = Non
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A DAG, its class, the pairs of nodes at which that differs from the given graph, and how bad it is."""
+    """A DAG, its essential graph, the pairs of nodes that this joins differently, and the score."""
 
     parents: Rows
     marks: Marks
@@ -72,7 +72,7 @@ class _Candidate:
 
 
 class _Search:
-    """What stays the same during one search, the random numbers, and how many more DAGs it may try."""
+    """The constants of one search, its random numbers, and the number of DAGs that it may still try."""
 
     def __init__(self, graph: Marks, weight: Callable[[int, int], float] | None) -> None:
         self._graph = graph
@@ -86,7 +86,7 @@ class _Search:
         self.tries_left = min(_MOST_TRIES, max(_FEWEST_TRIES, _WORK // size))
 
     def beginnings(self) -> list[_Candidate]:
-        """Return what the best of the starting DAGs, those with the fewest changes, come to."""
+        """Return the candidates to which the starting DAGs with the fewest changes descend."""
         starts = [self.candidate(dag) for dag in starting_dags(self._graph)]
         fewest = min(len(start.changed) for start in starts)
         best = {start.changed: start for start in reversed(starts) if len(start.changed) == fewest}
@@ -99,18 +99,18 @@ class _Search:
         return _Candidate(parents, marks, changed, (len(changed), self._against_the_data(marks.adjacent())))
 
     def is_optimal(self, best: _Candidate) -> bool:
-        """Return whether nothing can be better: one change at least is needed, and one for each conflict."""
+        """Return whether no graph can be better: at least one change is needed, and one for each conflict."""
         fewest = max(1, sum(row.bit_count() for row in self._graph.conflicts) // 2)
         return best.score[0] <= fewest and self._weight is None and best.score[1] == 0
 
     def settle(self, best: _Candidate) -> _Candidate:
-        """Go down to where changing one edge is no help: by number alone first, then by the data too."""
+        """Descend to a local optimum: by the number of changes first, then by the evidence too."""
         best = self.descend(best, terms=1)
         best = self.descend(best, terms=1, widely=True)
         return self.descend(best, terms=2, widely=True)
 
     def descend(self, best: _Candidate, terms: int, widely: bool = False) -> _Candidate:
-        """Change edges that differ, or `widely` all between their nodes, while the first `terms` improve."""
+        """Change differing edges, or `widely` all between their nodes, while the first `terms` improve."""
         pairs = _pairs_near(best.changed) if widely else best.changed
         at = failed = 0
         while failed < len(pairs) and self.tries_left > 0:
@@ -131,7 +131,7 @@ class _Search:
         return None
 
     def anneal(self, start: _Candidate, heat: float) -> _Candidate:
-        """Return the best of a round of random moves; bad ones are made ever less often."""
+        """Return the best candidate of a round of random moves; worse ones are accepted ever less often."""
         best = current = start
         for step in range(self._round):
             if self.tries_left <= 0 or not current.changed:
@@ -149,7 +149,7 @@ class _Search:
         return best
 
     def _moved(self, current: _Candidate) -> Rows | None:
-        """Return a neighbour of this DAG or of another of its class; None if it has a cycle."""
+        """Return a DAG one edge away from this one or another of its class; None if that closes a cycle."""
         rng = self._rng
         dag = self._another_of_class(current.marks) if rng.random() < 0.1 else current.parents
         one, other = rng.choice(current.changed)
@@ -161,7 +161,7 @@ class _Search:
         return _with_edge(dag, tail, head, joined=rng.random() < 2 / 3)
 
     def _another_of_class(self, marks: Marks) -> Rows:
-        """Return a random DAG of the class: a maximum cardinality search, ties broken at random."""
+        """Return a random DAG of the class, by maximum cardinality search with ties broken at random."""
         parents = marks.parents[:]
         by_count = [sum(1 << node for node in range(self._n) if marks.lines[node])]
         count = dict.fromkeys(bits(by_count[0]), 0)
@@ -183,7 +183,7 @@ class _Search:
         return parents
 
     def _against_the_data(self, adjacent: Rows) -> float:
-        """Return the evidence for the edges removed less that for the edges added."""
+        """Return the evidence for the edges removed minus that for the edges added."""
         if self._weight is None:
             return sum((new ^ old).bit_count() for new, old in zip(adjacent, self._adjacent, strict=True)) / 2
         removed = _pairs([old & ~new for new, old in zip(adjacent, self._adjacent, strict=True)])
@@ -198,13 +198,13 @@ def _pairs(rows: Rows) -> tuple[_Pair, ...]:
 
 
 def _pairs_near(changed: tuple[_Pair, ...]) -> tuple[_Pair, ...]:
-    """Return the pairs that changed and, after them, all others of nodes in these."""
+    """Return the pairs that changed and, after them, all other pairs of their nodes."""
     nodes = sorted({node for pair in changed for node in pair})
     return tuple(dict.fromkeys([*changed, *combinations(nodes, 2)]))
 
 
 def _with_edge(parents: Rows, tail: int, head: int, joined: bool) -> Rows | None:
-    """Return the DAG with just ``tail → head`` or nothing between the two; None if no DAG, or the same."""
+    """Return the DAG with ``tail → head``, or no edge if not `joined`; None if it is cyclic or the same."""
     changed = parents[:]
     changed[tail] &= ~(1 << head)
     changed[head] &= ~(1 << tail)

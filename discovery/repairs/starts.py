@@ -1,9 +1,9 @@
-"""DAGs near a mixed graph, by taking away one sink after the other: where the search for a repair starts.
+"""DAGs near a mixed graph, from which the search for a repair starts.
 
-A node can be a sink if it has no arrow out and each of its lines leads to a node adjacent to all its others:
-taking such nodes away until none is left finds a DAG with the same arrows and v-structures if there is one
-([1]_). Where no node is left that can, the one that comes closest is taken, and what stands in its way is
-mended in one of three ways.
+A node can be a sink if no directed edge leaves it and each of its undirected edges leads to a node that is
+adjacent to all its other neighbours. Removing such nodes one by one yields a DAG with the same directed edges
+and v-structures if there is one ([1]_). Where no remaining node can be a sink, the one with the fewest
+obstacles is removed, and the obstacles are dealt with in one of three ways.
 
 References
 ----------
@@ -25,22 +25,22 @@ _Way = Literal["keep", "fill", "drop"]
 
 
 def starting_dags(graph: Marks) -> Iterator[Rows]:
-    """Yield the parents of some DAGs: arrows heeded and not, mended in each way, and without edges."""
+    """Yield the parents of each node in DAGs with directions kept or ignored, in each way; and no edges."""
     n = len(graph.parents)
     loose = [line | conflict for line, conflict in zip(graph.lines, graph.conflicts, strict=True)]
-    heeded = Marks(graph.parents, graph.children, loose, [0] * n)
-    unheeded = Marks([0] * n, [0] * n, graph.adjacent(), [0] * n)
-    for marks in (heeded, unheeded):
+    with_directions = Marks(graph.parents, graph.children, loose, [0] * n)
+    without_directions = Marks([0] * n, [0] * n, graph.adjacent(), [0] * n)
+    for marks in (with_directions, without_directions):
         for way in ("keep", "fill", "drop"):
             yield _sinks_away(marks, way)
     yield [0] * n
 
 
 def _sinks_away(graph: Marks, way: _Way) -> Rows:
-    """Return the parents that each node has when it is taken away as a sink.
+    """Return the parents that each node has when it is removed as a sink.
 
-    Ways to deal with lines of the sink to nodes that aren't adjacent: "keep" makes a v-structure of them,
-    "fill" makes the nodes adjacent, "drop" leaves lines out until all that are left are.
+    Where undirected edges of the sink lead to nodes that aren't adjacent, "keep" makes a v-structure of them,
+    "fill" makes the nodes adjacent, and "drop" leaves edges out until the remaining nodes are adjacent.
     """
     n = len(graph.parents)
     children, lines, adjacent = graph.children[:], graph.lines[:], graph.adjacent()
@@ -76,7 +76,7 @@ def _sinks_away(graph: Marks, way: _Way) -> Rows:
 
 
 def _clique(around: int, loose: int, adjacent: Rows) -> int:
-    """Return `around` less those `loose` nodes that aren't adjacent to all others kept, best joined first."""
+    """Return `around` without the `loose` nodes that aren't adjacent to all kept; best connected first."""
     kept = around & ~loose
     wanted = sorted(bits(around & loose), key=lambda node: (-(adjacent[node] & around).bit_count(), node))
     for node in wanted:
@@ -86,7 +86,7 @@ def _clique(around: int, loose: int, adjacent: Rows) -> int:
 
 
 def _filled(around: int, lines: Rows, adjacent: Rows, sink: int) -> int:
-    """Join the ends of the sink's lines to all of `around`; return the nodes to which this may matter."""
+    """Join the ends of the sink's undirected edges to all of `around`; return the nodes affected by it."""
     affected = 0
     for one in bits(around & lines[sink]):
         missing = around & ~adjacent[one] & ~(1 << one)

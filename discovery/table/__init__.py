@@ -1,5 +1,7 @@
-"""From a CSV file or a data frame to coded observations of discrete variables.
+"""Read a CSV file or a data frame into coded observations of discrete variables.
 
-In: a file, or a frame. Out: a `DiscreteTable`. `csv_reader` reads fields as text; `rows` chooses the rows and
-takes out the reward; `coding`, `variables` and `binning` turn columns into states.
+In: a file or a data frame, and settings for columns that can't be used as they are. Out: a `DiscreteTable`
+(`discrete_table`). `csv_reader` decides a file's separator and reads its `columns` as text, and `frame` reads
+those of a data frame. `rows` separates the reward and chooses the rows. `variables`, `coding` and `binning`
+give the columns their states.
 """

@@ -1,6 +1,6 @@
-"""Make a few states of many values: numbers into intervals, rare states into one.
+"""Reduce a variable to a few states: bin numbers into intervals, and merge rare states into one.
 
-Each of these changes what a variable is, so each is done on request only and is told to the person who asked.
+Both change the meaning of a variable, so they are done on request only, and a warning reports them.
 """
 
 from __future__ import annotations
@@ -15,43 +15,45 @@ from discovery.errors import TableError
 
 __all__ = ["BIN_RULES", "bin_numbers", "merge_rare_states"]
 
-#: The rules by which intervals are cut, and scikit-learn's names for them.
+#: The rules for intervals, and scikit-learn's names for them.
 BIN_RULES = {"quantile": "quantile", "width": "uniform"}
 
 
 def bin_numbers(
     numbers: NDArray[np.float64], bins: int, rule: str = "quantile", *, fit: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.int16], tuple[str, ...]]:
-    """Cut numbers into intervals of equal counts ("quantile") or of equal width ("width").
+    """Bin numbers into intervals of equal counts ("quantile") or of equal width ("width").
 
     Parameters
     ----------
     numbers
-        Float64 [n], finite.
+        float64 [n], finite.
     bins
-        How many intervals; fewer come of it where many numbers are equal or an interval is empty.
+        The number of intervals. The result has fewer where many numbers are equal or an interval is empty.
     rule
         A key of `BIN_RULES`.
     fit
-        Bool [n]: the numbers from which the cuts are found; all by default. Others go where they fall.
+        bool [n]: the numbers from which the intervals are found; all by default. The others are binned too.
 
     Returns
     -------
     codes
-        int16 [n], the interval of each number, lowest first.
+        int16 [n], the index of each number's interval, lowest first.
     labels
-        "below 2", "2 to 3.5", "3.5 and above": each contains its lower end.
+        The intervals' names, such as "below 2", "2 to 3.5" and "3.5 and above". An interval contains its
+        lower end.
 
     Raises
     ------
     TableError
-        If the numbers span more than a float can hold.
+        If the rule is "width" and the range of the numbers is more than a float can hold.
 
     Notes
     -----
-    Found by scikit-learn's `KBinsDiscretizer`, which drops intervals narrower than 1e-8; so that neither
-    units nor outliers matter, it is given ranks (quantiles depend on nothing else) or numbers scaled to [0,
-    1]. Each cut is then moved, within the gap between the two numbers that it parts, to one with few digits.
+    The intervals are found by scikit-learn's `KBinsDiscretizer`. It drops intervals narrower than 1e-8, so it
+    gets ranks, on which alone quantiles depend, or numbers scaled to [0, 1]: then neither units nor outliers
+    matter. Each cut is then moved, within the gap between the two numbers that it separates, to a number with
+    few digits.
 
     Examples
     --------
@@ -71,7 +73,7 @@ def bin_numbers(
         if not np.isfinite(span):
             raise TableError(
                 f"Expected numbers that can be subtracted but found {known[0]} and {known[-1]}: bin by "
-                "quantile"
+                "quantile (--bin-rule quantile)"
             )
     scaled = np.interp(numbers, known, scale)
     cutter = KBinsDiscretizer(bins, encode="ordinal", strategy=BIN_RULES[rule], subsample=None)
@@ -93,22 +95,29 @@ def merge_rare_states(
     *,
     count: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.int16], tuple[str, ...], tuple[str, ...]]:
-    """Merge the states seen fewer than `fewest` times into one, called `label`, which comes last.
+    """Merge the states that occur fewer than `fewest` times into one, named `label`, which comes last.
 
     Parameters
     ----------
     codes
         int16 [n], indices into `states`.
+    states
+        The names of the states.
+    fewest
+        States with fewer rows than this are rare.
+    label
+        The name of the merged state.
     count
-        Bool [n]: the rows that count; all by default. A state that none of them shows is merged too, if any
-        is.
+        bool [n]: the rows that count; all by default. A state that occurs in none of them is merged too, if
+        any states are.
 
     Returns
     -------
     codes, states
-        As before where no two states are rare: merging a single one would only rename it.
+        The new codes and states; the given ones if fewer than two states are rare, since merging a single
+        one would only rename it.
     merged
-        The states that are gone.
+        The states that were merged.
 
     Examples
     --------
@@ -125,7 +134,7 @@ def merge_rare_states(
 
 
 def _shortest_between(low: float, high: float) -> float:
-    """Return a number above `low` and at most `high` with as few digits as can be."""
+    """Return a number above `low` and at most `high` with as few digits as possible."""
     for digits in range(1, 17):
         for number in (high, low / 2 + high / 2):
             rounded = float(f"{number:.{digits}g}")

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discovery.errors import TableError
-from discovery.table.binning import BIN_RULES, bin_numbers, merge_rare_states
-from discovery.table.columns import Column, TextColumn, as_number, listed, quoted
+from discovery.table.binning import bin_numbers, merge_rare_states
+from discovery.table.columns import Column, TextColumn, as_number
+from discovery.table.settings import TableSettings
+from discovery.wording import listed, quoted
 
-__all__ = ["CodedVariable", "TableSettings", "appearances", "code_variable"]
+__all__ = ["CodedVariable", "appearances", "code_variable"]
 
 #: A column of more distinct numbers than this is taken for a measurement.
 MAX_NUMBERS = 20
@@ -22,44 +23,6 @@ ROWS_PER_STATE = 10
 _MARKERS = frozenset(
     {"na", "nan", "n/a", "#n/a", "null", "none", "nil", "missing", "?", "-", "--", ".", "inf"}
 )
-
-
-@dataclass(frozen=True)
-class TableSettings:
-    """What is to be done with columns that can't be used as they stand; nothing by default.
-
-    Attributes
-    ----------
-    missing
-        "refuse" empty fields, "drop" their rows, or make "state" of them.
-    bins, bin_rule
-        Cut columns of too many numbers into so many intervals, by "quantile" or "width".
-    merge_rare
-        Merge states seen in fewer rows than this (a whole number, or a fraction of the rows below 1).
-
-    Raises
-    ------
-    TableError
-        If a setting isn't one of these.
-    """
-
-    missing: str = "refuse"
-    bins: int | None = None
-    bin_rule: str = "quantile"
-    merge_rare: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.missing not in ("refuse", "drop", "state"):
-            raise TableError(f"Expected missing to be 'refuse', 'drop' or 'state' but found {self.missing!r}")
-        if self.bins is not None and (not _is_whole(self.bins) or self.bins < 2):
-            raise TableError(f"Expected at least 2 bins, a whole number, but found {self.bins!r}")
-        if self.bin_rule not in BIN_RULES:
-            raise TableError(f"Expected bin_rule to be 'quantile' or 'width' but found {self.bin_rule!r}")
-        rare = self.merge_rare
-        if rare is not None and not (0 < rare < 1 or (_is_whole(rare) and rare >= 1)):
-            raise TableError(
-                f"Expected merge_rare to be a count of rows or a fraction below 1 but found {rare!r}"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +119,6 @@ def appearances(codes: NDArray[np.int16], n_states: int) -> NDArray[np.int16]:
     place = np.zeros(n_states, dtype=np.int16)
     place[seen[np.argsort(first)]] = np.arange(len(seen))
     return place[codes]
-
-
-def _is_whole(number: object) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def _free_label(label: str, states: tuple[str, ...]) -> str:

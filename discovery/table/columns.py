@@ -1,21 +1,21 @@
-"""The columns of a table as they were read, before anything is decided about them.
+"""The columns of a table as read, before any of them is interpreted.
 
-A `TextColumn` keeps every distinct text once and an index per row. A column of more distinct numbers than an
-index can hold is a `NumberColumn`; it can only be binned, be a reward, or be refused. An empty text, or NaN,
-is a missing value; nothing else is ("NA" and "None" are texts like any other). A `ColumnBuilder` makes either
-from fields that come block by block.
+A `TextColumn` keeps each distinct text once and an index per row. A column with more distinct numbers than an
+index can distinguish is a `NumberColumn`, which can only be binned, be a reward, or be refused. An empty text
+or NaN is a missing value; all else is a value ("NA" and "None" too). A `ColumnBuilder` makes a column of
+either kind from fields that come block by block.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
+from discovery.wording import quoted
 
 __all__ = [
     "MAX_STATES",
@@ -25,24 +25,22 @@ __all__ = [
     "RawTable",
     "TextColumn",
     "as_number",
-    "listed",
-    "quoted",
 ]
 
-#: What an int16 code can tell apart.
+#: The largest number of states that int16 codes can distinguish.
 MAX_STATES = 32_767
 
 
 @dataclass(frozen=True, eq=False)
 class TextColumn:
-    """Distinct texts and, for each row, which of them it holds.
+    """A column as its distinct texts and, for each row, the index of its text.
 
     Attributes
     ----------
     codes
         int16 [n_rows], indices into `texts`.
     texts
-        Without blanks around them, in order of first appearance; each occurs in some row.
+        In order of first appearance, without surrounding blanks; each occurs in some row.
     """
 
     codes: NDArray[np.int16]
@@ -50,23 +48,23 @@ class TextColumn:
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """Bool [n_rows]: where the field is empty."""
+        """bool [n_rows]: the rows in which the field is empty."""
         return np.array([text == "" for text in self.texts], dtype=np.bool_)[self.codes]
 
     @property
     def n_distinct(self) -> int:
-        """How many different values there are, missing ones left out."""
+        """The number of distinct values that aren't missing."""
         return len(self.texts) - ("" in self.texts)
 
     def numbers(self) -> NDArray[np.float64] | None:
-        """Float64 [n_rows], NaN where missing; None if some text isn't a finite number."""
+        """float64 [n_rows], NaN where missing; None if a text isn't a finite number, or all are missing."""
         values = [math.nan if text == "" else as_number(text) for text in self.texts]
         if any(value is None for value in values) or not self.n_distinct:
             return None
         return np.array(values, dtype=np.float64)[self.codes]
 
     def take(self, rows: NDArray[np.bool_]) -> TextColumn:
-        """Return the column at the chosen rows, with the texts that occur in them."""
+        """Return the column at the rows chosen by `rows`, bool [n_rows], with the texts that occur there."""
         if rows.all():
             return self
         codes = self.codes[rows]
@@ -78,26 +76,26 @@ class TextColumn:
 
 @dataclass(frozen=True, eq=False)
 class NumberColumn:
-    """A column of more than `MAX_STATES` distinct finite numbers: float64 [n_rows], NaN where missing."""
+    """A column with more than `MAX_STATES` distinct finite numbers, float64 [n_rows], NaN where missing."""
 
     values: NDArray[np.float64]
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """Bool [n_rows]: where the field is empty."""
+        """bool [n_rows]: the rows in which the field is empty."""
         return np.isnan(self.values)
 
     @property
     def n_distinct(self) -> int:
-        """How many different values there are, missing ones left out."""
+        """The number of distinct values that aren't missing."""
         return len(np.unique(self.values[~self.missing]))
 
     def numbers(self) -> NDArray[np.float64]:
-        """Float64 [n_rows], NaN where missing."""
+        """float64 [n_rows], NaN where missing."""
         return self.values
 
     def take(self, rows: NDArray[np.bool_]) -> NumberColumn:
-        """Return the column at the chosen rows."""
+        """Return the column at the rows chosen by `rows`, bool [n_rows]."""
         return self if rows.all() else NumberColumn(self.values[rows])
 
 
@@ -111,17 +109,17 @@ class RawTable:
     Attributes
     ----------
     names
-        Every column's name, ignored ones included, in order.
+        The names of all columns in order, ignored ones included.
     columns
-        Those that were not ignored, in order.
+        The columns that aren't ignored, by name and in order.
     n_rows
-        Rows read.
+        The number of rows.
     sha256
-        Of what was read, in hexadecimal.
+        The SHA-256 hash of what was read, in hexadecimal.
     source
-        What messages call it.
+        The table's name in messages.
     warnings
-        What a person should know, one line each.
+        What a person should know about it, one line each.
     """
 
     names: tuple[str, ...]
@@ -133,7 +131,7 @@ class RawTable:
 
 
 def as_number(text: str) -> float | None:
-    """Return the finite number that a text stands for, or None.
+    """Return the finite number that a text is, or None.
 
     Examples
     --------
@@ -149,37 +147,13 @@ def as_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def quoted(text: str) -> str:
-    """Return the text in quotes, on one line, shortened if long.
-
-    Examples
-    --------
-    >>> print(quoted("a\\nb"), quoted("x" * 100))
-    'a\\nb' 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
-    """
-    return repr(text if len(text) <= 40 else f"{text[:40]}…")
-
-
-def listed(texts: Iterable[str], most: int = 5) -> str:
-    """Return the texts in quotes, the first few by name.
-
-    Examples
-    --------
-    >>> listed("abcdefg"), listed("ab")
-    ("'a', 'b', 'c', 'd', 'e' and 2 more", "'a', 'b'")
-    """
-    every = list(texts)
-    rest = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(quoted(text) for text in every[:most]) + rest
-
-
 class ColumnBuilder:
-    """Takes a column's fields block by block and keeps each distinct text once.
+    """Build a column from fields that come block by block, keeping each distinct text once.
 
     Parameters
     ----------
     where
-        What messages call the column.
+        The column's name in messages.
     """
 
     def __init__(self, where: str) -> None:
@@ -190,12 +164,12 @@ class ColumnBuilder:
         self._n_rows = 0
 
     def add(self, fields: tuple[str, ...]) -> None:
-        """Take the next rows' fields, blanks around them and all.
+        """Add the fields of the next rows; blanks around them are dropped.
 
         Raises
         ------
         TableError
-            If there are more than `MAX_STATES` distinct texts and they aren't all numbers.
+            If there are more than `MAX_STATES` distinct texts that aren't all numbers.
         """
         self._n_rows += len(fields)
         if self._values is not None:
@@ -212,7 +186,7 @@ class ColumnBuilder:
             self._indices.clear()
 
     def column(self) -> Column:
-        """Return what was taken."""
+        """Return the column of all fields added."""
         if self._values is not None:
             return NumberColumn(np.concatenate(self._values))
         codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int16)
@@ -230,13 +204,13 @@ class ColumnBuilder:
             raise TableError(
                 f"Expected numbers or at most {MAX_STATES} distinct values but found more in {self._where}, "
                 f"among them {quoted(fields[values.index(None)].strip())}, by data row {self._n_rows}: "
-                "ignore the column"
+                "leave the column out (--ignore)"
             )
         return np.array(values, dtype=np.float64)
 
 
 class _Indices(dict[str, int]):
-    """A field as it stands in the file → index of the text in it; finds known ones at C speed."""
+    """Map a field as in the file to the index of its text; known fields are found at C speed."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,11 @@
-"""Read a delimited text file into columns, in one pass, holding every distinct text of a column once.
+"""Read a CSV file: decide its separator, check its shape, and return its columns as text.
 
-Python's own csv module takes the file apart, so nothing is guessed about what a field means. Rows come in
-blocks, and a block's texts become indices before the next is read: two bytes a field stay in memory.
+The separator is the one given, or that of comma, semicolon, tab and pipe on which the header and the first
+lines agree (`_sniff`). Python's own csv module splits the lines. pandas isn't used, because it pads short
+rows with missing values and by default reads texts such as "NA" as missing: here a ragged file is refused,
+and nothing is guessed about a field's meaning. Rows are read in one pass and in blocks, each turned into
+indices before the next is read, so that memory holds each distinct text of a column once and two bytes per
+field.
 """
 
 from __future__ import annotations
@@ -11,17 +15,17 @@ import io
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from difflib import get_close_matches
 from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 
 from discovery.errors import TableError
-from discovery.table.columns import ColumnBuilder, RawTable, as_number, listed, quoted
+from discovery.table.columns import ColumnBuilder, RawTable, as_number
+from discovery.wording import listed, no_column, quoted
 
-__all__ = ["Progress", "check_names", "no_column", "read_text"]
+__all__ = ["Progress", "check_names", "read_text"]
 
-#: Called with the bytes read and the bytes in all.
+#: Called with the number of bytes read and that of all bytes.
 Progress = Callable[[int, int], None]
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
@@ -42,24 +46,25 @@ def read_text(
     Parameters
     ----------
     path
-        The file; a pipe will do, as it is read once.
+        The file, or a pipe, since it is read only once.
     separator
-        One character; None: the one of comma, semicolon, tab and pipe on which header and first rows agree.
+        One character. None: that of comma, semicolon, tab and pipe on which header and first rows agree.
     ignore
-        Names of columns that are not kept.
+        The names of columns to leave out.
     progress
-        Called after every few thousand rows.
+        Called after every few thousand rows with the number of bytes read and that of all bytes.
 
     Raises
     ------
     TableError
-        If the file can't be read, isn't text, is empty, or is ragged; if a column's name is empty or occurs
-        twice, or an ignored one doesn't exist; if a column of text has more than `MAX_STATES` distinct
-        values.
+        If the file can't be read, isn't text, is empty, or has rows of different widths; if a column's name
+        is empty or occurs twice, or a column to leave out doesn't exist; if a column has more than
+        `MAX_STATES` distinct values that aren't all numbers.
 
     Notes
     -----
-    Blanks around a field are dropped, inside quotes too. Lines that are blank are skipped. O(fields) time.
+    Blanks around a field are dropped, inside quotes too, and blank lines are skipped. Takes linear time in
+    the number of fields.
     """
     source = repr(os.fspath(path))
     try:
@@ -67,7 +72,7 @@ def read_text(
     except (OSError, ValueError) as error:  # a ValueError for a NUL in the path
         raise TableError(
             f"Expected a CSV file that can be read but found {source}: "
-            f"{getattr(error, 'strerror', None) or error}"
+            f"{getattr(error, 'strerror', None) or error}: check the path"
         ) from None
     try:
         with raw:
@@ -84,12 +89,12 @@ def read_text(
 
 
 def check_names(names: Collection[str], ignore: Collection[str], source: str) -> None:
-    """Refuse empty and repeated column names, and ignored ones that don't exist.
+    """Check that column names are there and differ, and that the columns to leave out exist.
 
     Raises
     ------
     TableError
-        Naming the first column at fault.
+        If they don't; the message names the first column at fault.
     """
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
@@ -111,16 +116,8 @@ def check_names(names: Collection[str], ignore: Collection[str], source: str) ->
             )
 
 
-def no_column(name: str, names: Collection[str], source: str) -> str:
-    """Say that there is no such column, and which one comes near or which there are."""
-    same = [other for other in names if other.casefold() == name.casefold()]
-    near = same or get_close_matches(name, names, n=1)
-    hint = f"did you mean {quoted(near[0])}?" if near else f"its columns are {listed(names)}"
-    return f"no column {quoted(name)} in {source}: {hint}"
-
-
 class _HashingFile(io.RawIOBase):
-    """Passes a file's bytes on and hashes them on the way, so that a pipe needs to be read only once."""
+    """A file that hashes its bytes while they are read, so that a pipe needs to be read only once."""
 
     def __init__(self, raw: io.FileIO) -> None:
         super().__init__()
@@ -153,7 +150,7 @@ def _read(
     if len(names) == 1:
         raise TableError(
             f"Expected at least 2 columns, separated by {', '.join(_SEPARATORS.values())}, but found only "
-            f"{quoted(names[0])} in {source}: name the separator if it is another"
+            f"{quoted(names[0])} in {source}: name the separator if it is another (--separator)"
         )
     ignored = set(ignore)
     builders = {
@@ -177,7 +174,7 @@ def _read(
 
 
 def _lines(file: _HashingFile, source: str) -> Iterator[str]:
-    """Yield the lines as they stand; refuse what no text file holds, and a line that never ends."""
+    """Yield the lines unchanged; refuse bytes that no text file has, and lines that never end."""
     buffered = io.BufferedReader(file, buffer_size=1 << 20)
     marked = buffered.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
     text = io.TextIOWrapper(buffered, encoding="utf-16" if marked else "utf-8-sig", newline="")
@@ -196,10 +193,16 @@ def _lines(file: _HashingFile, source: str) -> Iterator[str]:
 
 
 def _sniff(sample: list[str], source: str) -> str:
-    """Return the separator that gives the header and the sample's rows one width of at least 2.
+    """Decide the separator: the one that splits the header and the sample's rows into equally many fields.
 
-    Where none does, the one with the widest header, so that the refusal is about the row at fault; where the
-    header has no separator, a comma, so that the refusal is about a single column.
+    There must be at least 2 fields. If no separator does so, it is the one with the widest header, so that
+    the error is about the row at fault; if the header contains no separator, it is the comma, so that the
+    error is about a single column.
+
+    Raises
+    ------
+    TableError
+        If several separators do so.
     """
     widths = {separator: _widths(sample, separator) for separator in _SEPARATORS}
     splitting = [separator for separator, found in widths.items() if found and found[0] > 1]
@@ -207,13 +210,13 @@ def _sniff(sample: list[str], source: str) -> str:
     if len(even) > 1:
         raise TableError(
             f"Expected one separator but found that {' and '.join(_SEPARATORS[one] for one in even)} each "
-            f"split {source} into even rows: name the one that is meant"
+            f"split {source} into rows of one width: name the right one (--separator)"
         )
     return even[0] if even else max(splitting, key=lambda separator: widths[separator][0], default=",")
 
 
 def _widths(sample: list[str], separator: str) -> list[int]:
-    """Return the widths of the sample's records, up to the first that can't be read."""
+    """Return the numbers of fields of the sample's records, up to the first that can't be read."""
     widths = []
     try:
         for fields in csv.reader(sample, delimiter=separator, skipinitialspace=True):
@@ -246,7 +249,7 @@ def _is_blank(fields: list[str]) -> bool:
 
 
 def _without_blanks_after_quotes(lines: Iterable[str], separator: str) -> Iterator[str]:
-    """Drop blanks between a closing quote and the separator or line's end: the csv module refuses them."""
+    """Drop blanks after a closing quote, which the csv module refuses."""
     blanks = re.compile(rf'" +(?={re.escape(separator)}|[\r\n]|$)') if separator != " " else None
     inside = False
 
@@ -268,7 +271,11 @@ def _check_widths(block: list[tuple[int, list[str]]], width: int, source: str) -
             advice = "complete the row"
             if len(fields) > width:
                 at_end = not fields[-1].strip()
-                advice = "remove the separator at its end" if at_end else "name every column, row names too"
+                advice = (
+                    "remove the separator at its end"
+                    if at_end
+                    else "name every column in the header, that of row names too"
+                )
             raise TableError(
                 f"Expected {width} fields, as in the header, but found {len(fields)} in line {line} of "
                 f"{source}: {advice}, and quote fields that contain the separator"

@@ -7,7 +7,7 @@ changed, on request or because it can't matter, is told in `DiscreteTable.warnin
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
-from discovery.table.coding import TableSettings
 from discovery.table.columns import RawTable
 from discovery.table.csv_reader import Progress, read_text
 from discovery.table.rows import UsedRows, select_rows
+from discovery.table.settings import TableSettings
 from discovery.table.variables import CodedVariables, code_variables
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DiscreteTable", "InterventionalRows", "read_csv"]
+__all__ = ["DiscreteTable", "InterventionalRows", "read_csv", "read_table"]
 
 MIN_ROWS = 20
 
@@ -126,8 +126,15 @@ class DiscreteTable:
         """
         from discovery.table.frame import read_frame
 
-        settings = TableSettings(missing, bins, bin_rule, merge_rare)
-        return _table(read_frame(frame, ignore=_names(ignore)), reward, intervention_column, settings)
+        settings = TableSettings(
+            ignore=ignore,
+            missing=missing,
+            bins=bins,
+            bin_rule=bin_rule,
+            merge_rare=merge_rare,
+            intervention_column=intervention_column,
+        )
+        return _table(read_frame(frame, ignore=settings.ignore), reward, settings)
 
 
 def read_csv(
@@ -190,22 +197,32 @@ def read_csv(
     >>> float(table.rewards.mean())
     0.1065
     """
-    settings = TableSettings(missing, bins, bin_rule, merge_rare)
-    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
-        raise TableError(f"Expected one character as the separator, no quote, but found {separator!r}")
-    raw = read_text(path, separator=separator, ignore=_names(ignore), progress=progress)
-    return _table(raw, reward, intervention_column, settings)
+    settings = TableSettings(
+        ignore=ignore,
+        missing=missing,
+        bins=bins,
+        bin_rule=bin_rule,
+        merge_rare=merge_rare,
+        intervention_column=intervention_column,
+        separator=separator,
+    )
+    return read_table(path, reward, settings, progress)
 
 
-def _names(names: Collection[str]) -> Sequence[str]:
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _table(
-    raw: RawTable, reward: str | None, intervention_column: str | None, settings: TableSettings
+def read_table(
+    path: str | os.PathLike[str],
+    reward: str | None,
+    settings: TableSettings,
+    progress: Progress | None = None,
 ) -> DiscreteTable:
+    """Read a table as `read_csv` does, with its settings in one value."""
+    raw = read_text(path, separator=settings.separator, ignore=settings.ignore, progress=progress)
+    return _table(raw, reward, settings)
+
+
+def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> DiscreteTable:
     """Code the variables of a table that was read, or refuse it."""
-    used = select_rows(raw, reward, intervention_column, settings.missing)
+    used = select_rows(raw, reward, settings.intervention_column, settings.missing)
     observed = used.targets < 0
     _check_rows(int(observed.sum()), used, raw)
     coded = code_variables(used, observed, settings, raw.source)
@@ -214,7 +231,7 @@ def _table(
     if rewards is not None and np.ptp(rewards) == 0:
         warnings.append(f"every reward is {rewards[0]:g}: no intervention can look better than another")
     interventional = None
-    if intervention_column is not None:
+    if settings.intervention_column is not None:
         interventional = _interventional(coded, used, raw)
         lost = int((~observed).sum()) - len(interventional)
         if lost:

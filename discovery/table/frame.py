@@ -1,4 +1,4 @@
-"""Take a pandas data frame apart into columns of text, as if it had been read from a file."""
+"""Read a pandas data frame into columns of text, as `csv_reader` reads a file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discovery.errors import TableError
-from discovery.table.columns import MAX_STATES, Column, NumberColumn, RawTable, TextColumn, as_number, quoted
+from discovery.table.columns import MAX_STATES, Column, NumberColumn, RawTable, TextColumn, as_number
 from discovery.table.csv_reader import check_names
+from discovery.wording import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,19 +22,22 @@ _SOURCE = "the data frame"
 
 
 def read_frame(frame: pd.DataFrame, *, ignore: Collection[str] = ()) -> RawTable:
-    """Return a frame's columns, values as the text that ``str`` gives; what pandas calls missing is missing.
+    """Return the columns of a data frame, with values as the text that ``str`` gives.
+
+    Values that pandas considers missing are missing.
 
     Parameters
     ----------
     frame
-        One row per observation; its index is not read.
+        One row per observation; the index is ignored.
     ignore
-        Names of columns that are not kept.
+        The names of columns to leave out.
 
     Raises
     ------
     TableError
-        As for a file.
+        If a column's name is empty or occurs twice, a column to leave out doesn't exist, or a column has more
+        than `MAX_STATES` distinct values that aren't all numbers.
     """
     names = tuple(str(name).strip() for name in frame.columns)
     check_names(names, ignore, _SOURCE)
@@ -65,6 +69,6 @@ def _column(series: pd.Series, name: str) -> Column:
     if None in numbers:
         raise TableError(
             f"Expected numbers or at most {MAX_STATES} distinct values but found {len(distinct)} in column "
-            f"{quoted(name)} of {_SOURCE}: ignore it"
+            f"{quoted(name)} of {_SOURCE}: leave it out (--ignore)"
         )
     return NumberColumn(np.array(numbers, dtype=np.float64)[place[indices]])

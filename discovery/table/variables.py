@@ -1,4 +1,4 @@
-"""Code all variables of a table, and refuse those from which no graph could be told."""
+"""Code all variables of a table, and refuse columns from which no graph can be estimated."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
-from discovery.table.coding import MAX_NUMBERS, CodedVariable, TableSettings, appearances, code_variable
-from discovery.table.columns import Column, TextColumn, as_number, listed, quoted
+from discovery.table.coding import MAX_NUMBERS, CodedVariable, appearances, code_variable
+from discovery.table.columns import Column, TextColumn, as_number
 from discovery.table.rows import UsedRows
+from discovery.table.settings import TableSettings
+from discovery.wording import listed, quoted
 
 __all__ = ["CodedVariables", "code_variables"]
 
@@ -21,9 +23,20 @@ MIN_VARIABLES = 2
 
 @dataclass(frozen=True, eq=False)
 class CodedVariables:
-    """Variables with their states: codes int16 [n_rows, n], columns contiguous; constant ones apart.
+    """The variables of a table with their states in each row.
 
-    `states` are those that observational rows show, `all_states` goes on with those that only others do.
+    Attributes
+    ----------
+    codes
+        int16 [n_rows, n], each column contiguous: indices into the variable's `all_states`.
+    states
+        For each variable the states that occur where nothing was set.
+    all_states
+        The same, followed by the states that occur in other rows only.
+    constants
+        The columns with one state where nothing was set, which aren't variables, and that state.
+    warnings
+        What a person should know about the variables, one line each.
     """
 
     codes: NDArray[np.int16]
@@ -36,24 +49,24 @@ class CodedVariables:
 def code_variables(
     used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings, source: str
 ) -> CodedVariables:
-    """Give every variable its states and codes.
+    """Return the variables that vary, with their states and codes.
 
     Parameters
     ----------
     used
-        Its `variables` are taken apart, so that a column isn't held twice.
+        The columns and rows to code. Its `variables` are emptied, so that no column is held twice.
     observed
-        Bool [n_rows]: rows in which nothing was set.
+        bool [n_rows]: the rows in which nothing was set.
     settings
-        What is done on request.
+        How columns that can't be used as they are become usable.
     source
-        What messages call the table.
+        The table's name in messages.
 
     Raises
     ------
     TableError
-        If a variable has too many states, two columns are alike up to renaming states, or fewer than 2
-        variables vary where nothing was set.
+        If a column has too many states, two columns are equal up to the names of their states, or fewer than
+        2 variables vary where nothing was set.
     """
     coded = _coded(used, observed, settings, source)
     constants = {name: variable.states[0] for name, variable in coded.items() if variable.n_observed == 1}
@@ -62,8 +75,8 @@ def code_variables(
         raise TableError(
             f"Expected at least {MIN_VARIABLES} variables that vary but found "
             f"{f'only {listed(variables)}' if variables else 'none'} in {source}"
-            f"{f', and {listed(constants)} constant' if constants else ''}: add columns, separated by comma, "
-            "semicolon, tab or pipe"
+            f"{f', and {listed(constants)} constant' if constants else ''}: add columns, or name the "
+            "separator (--separator)"
         )
     _check_twins(variables, used.reward, observed, source)
     codes = np.empty((len(observed), len(variables)), dtype=np.int16, order="F")
@@ -103,12 +116,15 @@ def _coded(
 
 
 def _too_many(refused: Mapping[str, Column], n_rows: int, settings: TableSettings, source: str) -> str:
-    """Say which columns have too many states, and what can be done about the first."""
+    """Return the message about columns with too many states, with advice for the first."""
     name, *others = refused
     column = refused[name]
-    kind, remedy = "values", "merge rare ones"
+    kind, remedy = "values", "merge rare ones (--merge-rare)"
     if column.numbers() is not None:
-        kind, remedy = "numbers", "take fewer bins" if settings.bins else "cut them into bins"
+        kind, remedy = (
+            "numbers",
+            "take fewer bins (--bins)" if settings.bins else "cut them into bins (--bins)",
+        )
     elif isinstance(column, TextColumn):
         odd = [text for text in column.texts if as_number(text) is None]
         if len(odd) < len(column.texts) / 2:
@@ -119,7 +135,8 @@ def _too_many(refused: Mapping[str, Column], n_rows: int, settings: TableSetting
     return (
         f"Expected at most {MAX_NUMBERS} different numbers in a column, and at most a tenth as many values "
         f"as there are rows, but found {column.n_distinct} {kind} in {n_rows} rows of {quoted(name)} in "
-        f"{source}{f' (and too many in {listed(others)})' if others else ''}: {remedy}, or ignore the column"
+        f"{source}{f' (and too many in {listed(others)})' if others else ''}: {remedy}, "
+        "or leave the column out (--ignore)"
     )
 
 
@@ -129,7 +146,7 @@ def _check_twins(
     observed: NDArray[np.bool_],
     source: str,
 ) -> None:
-    """Refuse two columns that tell the same; each is hashed once, so the cost is linear in the columns."""
+    """Refuse two columns with the same information; each is hashed once: linear time in their number."""
     columns = [(name, variable.codes, len(variable.states)) for name, variable in variables.items()]
     if reward is not None and isinstance(reward[1], TextColumn):
         columns.append((reward[0], reward[1].codes, len(reward[1].texts)))
@@ -138,7 +155,7 @@ def _check_twins(
         key = blake2b(appearances(codes[observed], n_states).tobytes(), digest_size=16).digest()
         if key in seen:
             raise TableError(
-                f"Expected columns that tell different things but found {quoted(seen[key])} and "
-                f"{quoted(name)} of {source} alike up to the names of their states: ignore one of them"
+                f"Expected columns with different information but found {quoted(seen[key])} and "
+                f"{quoted(name)} of {source} alike up to the names of their states: leave one out (--ignore)"
             )
         seen[key] = name

@@ -1,9 +1,7 @@
-"""What several test files here need: the printed algorithms of `scripts/`, and folders to report on."""
+"""What several test files here need: hostile names, and folders to report on."""
 
 import csv
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ import pytest
 from cb_pgm import CausalSystem, Session
 from cb_pgm.pipeline import Pipeline
 from cb_pgm.report import write_report
-from cb_pgm.report.run.files import write_run
+from cb_pgm.report.run.folder import write_run
 from cb_pgm.study import Study, run_study
 
 #: Column names that a careless page would take for its own text.
@@ -25,13 +23,6 @@ HOSTILE = (
     "long " * 25 + "end",
     're"w<b>ard',
 )
-
-
-@pytest.fixture(scope="session")
-def paper_slips() -> ModuleType:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parents[2] / "scripts")
-        return importlib.import_module("paper_slips")
 
 
 @pytest.fixture(scope="session")

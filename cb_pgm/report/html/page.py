@@ -1,15 +1,14 @@
-"""A page as plain blocks, and its rendering: templates see nothing but these, and escape all of it."""
+"""A page as plain blocks, and its rendering: templates get only these blocks and escape all of their text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 __all__ = [
     "Block",
@@ -55,7 +54,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Facts:
-    """Terms and what they are."""
+    """Terms with their values."""
 
     kind: ClassVar[str] = "facts"
     items: Sequence[tuple[str, str]]
@@ -63,7 +62,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Code:
-    """Text to copy as it stands."""
+    """Text to copy verbatim."""
 
     kind: ClassVar[str] = "code"
     text: str
@@ -82,7 +81,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure; where there is a `narrow` one, a phone shows that. One that `scrolls` isn't shrunk much."""
+    """A figure, with a `narrow` twin for phones where needed; one that `scrolls` is shrunk little."""
 
     kind: ClassVar[str] = "picture"
     wide: Markup
@@ -102,7 +101,7 @@ class Pictures:
 
 @dataclass(frozen=True)
 class Key:
-    """What the boxes of graphs mean: (style, meaning) pairs; styles are classes of the style sheet."""
+    """The meaning of the boxes in graphs: (style, meaning) pairs; styles are classes of the style sheet."""
 
     kind: ClassVar[str] = "key"
     items: Sequence[tuple[str, str]]
@@ -110,7 +109,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a story: a title, an answer ("yes", "no" or ""), sentences, and a picture."""
+    """A step of a search: a title, an answer ("yes", "no" or ""), sentences, and a picture."""
 
     kind: ClassVar[str] = "step"
     title: str
@@ -133,7 +132,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A report: of what kind, its title, the outcome in one sentence and one table, then sections."""
+    """A report: its kind and title, the outcome in a few sentences and a table, then sections."""
 
     kind: str
     title: str
@@ -151,8 +150,6 @@ def render(page: Page) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     return Environment(
         loader=PackageLoader("cb_pgm.report"),
         autoescape=True,

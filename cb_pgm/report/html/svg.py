@@ -1,7 +1,7 @@
-"""Figures as SVG inside a page: no outside reference, ids of their own, colours that follow the scheme.
+"""Figures as SVG inside a page: without outside references, with unique ids and the page's colours.
 
 Matplotlib writes fixed colours. In a page they become the variables of its style sheet, so that the dark
-scheme turns the same picture over; those of lines and those of text differ, since small letters need more
+scheme recolours the same picture; those of lines and those of text differ, since small letters need more
 contrast.
 """
 
@@ -10,15 +10,12 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from cb_pgm.plotting.regret import saving
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["COLOURS", "inline_svg"]
 
@@ -56,11 +53,11 @@ def inline_svg(figure: Figure, identity: str, label: str) -> Markup:
     Parameters
     ----------
     figure
-        What to show; its background is left out.
+        The figure; its background is left out.
     identity
         Unique in the page: goes before every id.
     label
-        What a person who can't see it is told.
+        A description for people who can't see the figure.
     """
     written = io.StringIO()
     with saving():
@@ -101,7 +98,7 @@ def _references(root: ElementTree.Element) -> set[str]:
 
 
 def _localise(element: ElementTree.Element, identity: str, referred: set[str]) -> None:
-    """Keep only ids that something refers to, under the figure's own name, and take colours as variables."""
+    """Keep only ids that something refers to, prefix them with `identity`; turn colours into variables."""
     is_text = element.tag in ("text", "tspan")
     attributes = {}
     for name, value in element.attrib.items():

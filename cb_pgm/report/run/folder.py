@@ -1,26 +1,118 @@
-"""What `cb-pgm run --out` left in a folder, read back and checked."""
+"""A run's folder: written by `cb-pgm run --out`, read back and checked by `cb-pgm report`.
+
+result.json     the outcome, as `RunReport.to_dict` returns it
+settings.json   all that the run depends on (`resolved_settings`)
+report.json     what a report shows beside the outcome (`run_material`)
+summary.txt     the outcome as text
+regret.csv      the regret curves: columns policy, graph, run, round, regret
+regret, graph   pictures as .png and .svg
+model.bif       the network that the policies played against
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from cb_pgm.errors import ReportError
+from cb_pgm.files import json_text, write_text
+from cb_pgm.model.bif import write_bif
+from cb_pgm.pipeline.inputs import marginals_over, with_flipped_reward
+from cb_pgm.pipeline.run_report import RunReport
+from cb_pgm.pipeline.task import Played, Task
+from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
+from cb_pgm.plotting.regret import draw_regret, regret_bands, save
+from cb_pgm.provenance import command, versions
 from discovery import EssentialGraph
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["RunFolder", "read_run"]
+__all__ = ["RunFolder", "read_run", "resolved_settings", "run_material", "write_run"]
 
 _NEEDED = {
     "result.json": ("data", "graph", "truth", "rehearsal", "horizon", "seed", "policies", "warnings"),
     "settings.json": ("settings", "resolved", "data", "versions", "command"),
     "report.json": ("graphs", "stories", "measured", "recommendation"),
 }
+
+
+def write_run(report: RunReport, folder: Path) -> None:
+    """Write the outcome, the settings, what a report needs, curves and pictures."""
+    task = report.task
+    write_text(folder / "result.json", json_text(report.to_dict()))
+    write_text(folder / "settings.json", json_text(resolved_settings(task)))
+    write_text(folder / "report.json", json_text(run_material(report)))
+    write_text(folder / "summary.txt", report.to_text())
+    curves = report.curves()
+    curves.to_csv(folder / "regret.csv", index=False, float_format="%.10g")
+    title = f"Reward {task.settings.reward}{', minimized' if task.settings.minimize else ''}"
+    save(draw_regret(regret_bands(curves), title=title), folder / "regret")
+    system = task.system
+    truth = system.essential_graph() if task.is_truth else None
+    picture = draw_graphs(
+        edge_verdicts(task.graph.graph, truth),
+        task.graph.graph if truth is None else truth,
+        marked=system.reward_parents,
+        marked_as="cause of the reward" if task.is_truth else "cause of the reward in the fitted model",
+    )
+    save(picture, folder / "graph")
+    flipped = bool(task.flip_from) and system.reward.noise is None  # the file has the reward as asked for
+    write_bif((with_flipped_reward(system) if flipped else system).network(), folder / "model.bif")
+
+
+def resolved_settings(task: Task) -> dict[str, Any]:
+    """Return all that a run depends on: settings, what was filled in for them, data hash and versions."""
+    context = task.context
+    asked = {name: _plain(value) for name, value in asdict(task.settings).items()}
+    return {
+        "settings": asked | {"seed": task.seed},
+        "resolved": {
+            "reward_gap": context.reward_gap,
+            "effect_gap": context.effect_gap,
+            "noise_scale": context.noise_scale,
+            "failure_prob": context.failure_prob,
+            "max_parents": context.max_parents,
+            "settable": list(task.system.settable),
+        },
+        "data": {"path": str(task.settings.csv), "sha256": task.table.sha256},
+        "versions": versions(),
+        "command": command(),
+    }
+
+
+def run_material(report: RunReport) -> dict[str, Any]:
+    """Return it ready for JSON.
+
+    Keys: "graphs", with "used" and, against a truth, "true"; "stories", of every policy that asks questions
+    the one of its first run; "measured", what the assumptions are about, in the system played against;
+    "recommendation".
+    """
+    task, system = report.task, report.task.system
+    graphs = {"used": task.graph.graph}
+    if task.is_truth:
+        graphs["true"] = system.essential_graph()
+    firsts = [group[0] for group in report.groups()]
+    reward_gap, effect_gap = system.effective_gaps(system.essential_graph())
+    return {
+        "graphs": {name: json.loads(graph.to_json()) for name, graph in graphs.items()},
+        "stories": [_story(played) for played in firsts if played.outcome.story is not None],
+        "measured": {
+            "reward_parents": list(system.reward_parents),
+            "reward_gap": system.reward_gap(),
+            "effect_gap": system.effect_gap(),
+            "effective_reward_gap": reward_gap,
+            "effective_effect_gap": effect_gap,
+            "noise_scale": system.noise_scale,
+            "smallest_probability": min(float(table.min()) for table in system.model.tables),
+            "observational_mean": task.as_asked(system.mean_reward()),
+            "marginal_rows": task.table.n_rows,
+            "marginal_error": _marginal_error(report),
+        },
+        "recommendation": _recommendation(report),
+    }
 
 
 @dataclass(frozen=True)
@@ -51,8 +143,6 @@ class RunFolder:
     @cached_property
     def entries(self) -> pd.DataFrame:
         """One row a policy, graph and run: policy, graph, run, correct, interventions_to_find, regret, …"""
-        import pandas as pd
-
         return pd.DataFrame(self.result["policies"])
 
     @property
@@ -70,8 +160,6 @@ def read_run(folder: Path) -> RunFolder:
     ReportError
         If a file is missing, isn't JSON, or lacks something.
     """
-    import pandas as pd
-
     contents = {name: _read(folder / name, keys) for name, keys in _NEEDED.items()}
     curves = folder / "regret.csv"
     if not curves.exists():
@@ -82,6 +170,40 @@ def read_run(folder: Path) -> RunFolder:
         contents["report.json"],
         pd.read_csv(curves, keep_default_na=False, dtype={"policy": str, "graph": str}),
     )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _story(played: Played) -> dict[str, Any]:
+    outcome = played.outcome
+    story = {} if outcome.story is None else outcome.story.to_dict()
+    return {"policy": played.policy, "graph": played.graph, "run": played.run, **story}
+
+
+def _marginal_error(report: RunReport) -> float:
+    """How far the table's frequencies may be off, all at once, at the failure probability in use."""
+    task = report.task
+    return marginals_over(task.table, task.system.states).sampling_error(task.context.failure_prob)
+
+
+def _recommendation(report: RunReport) -> dict[str, Any] | None:
+    found = report.recommendation
+    if found is None:
+        return None
+    return {
+        "policy": found.policy,
+        "graph": found.graph,
+        "intervention": dict(found.intervention),
+        "mean": found.mean,
+        "low": found.low,
+        "high": found.high,
+        "grounds": found.grounds,
+        "next_steps": list(found.next_steps),
+    }
 
 
 def _read(path: Path, keys: tuple[str, ...]) -> dict[str, Any]:

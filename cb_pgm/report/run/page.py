@@ -1,4 +1,4 @@
-"""The page of a run: what to do and why, what was played, and how to do it again."""
+"""The page of a run: what to do and why, what each policy achieved, and how to run it again."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from cb_pgm.report.html.page import Facts, Page, Points, Section, Table
 from cb_pgm.report.repeat import repeat_section
 from cb_pgm.report.run.assumptions import assumptions_section
 from cb_pgm.report.run.folder import RunFolder, read_run
-from cb_pgm.report.run.pictures import graph_section, pulls_section, regret_section
-from cb_pgm.report.story.section import story_section
+from cb_pgm.report.run.sections import graph_section, pulls_section, regret_section, story_section
 from cb_pgm.wording import count, listed, number, setting, share
 
 __all__ = ["run_page"]
@@ -27,7 +26,7 @@ def run_page(folder: Path) -> Page:
     """Return the page of a run's folder."""
     run = read_run(folder)
     sections = [
-        _asked(run),
+        _settings(run),
         regret_section(run.curves, rounds=run.result["horizon"]),
         pulls_section(run.entries, run.result["horizon"]),
         graph_section(run),
@@ -52,6 +51,10 @@ def run_page(folder: Path) -> Page:
     )
 
 
+def _where(run: RunFolder) -> str:
+    return "the fitted model" if run.result["rehearsal"] else "the true network"
+
+
 def _groups(run: RunFolder) -> list[Entries]:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for entry in run.result["policies"]:
@@ -65,37 +68,36 @@ def _outcome(run: RunFolder) -> str:
         return "No arm was pulled, so there is nothing to recommend."
     where = "In the rehearsal, set" if run.result["rehearsal"] else "Set"
     alone = run.material["measured"]["observational_mean"]
-    verb = "lowers" if run.asked["minimize"] else "raises"
-    change = "" if alone is None else f" where leaving things alone gives {number(alone)}"
+    change = "" if alone is None else f"; without an intervention it is {number(alone)}"
     own = [
         entry
         for entry in run.result["policies"]
         if (entry["policy"], entry["graph"]) == (found["policy"], found["graph"])
     ]
     return (
-        f"{where} {setting(found['intervention'])}: that {verb} {run.asked['reward']} to a mean of "
-        f"{number(found['mean'])} ({number(found['low'])} to {number(found['high'])}){change}. "
-        f"{_named(own, run.result['rehearsal'])}"
+        f"{where} {setting(found['intervention'])}. The mean of {run.asked['reward']} is then "
+        f"{number(found['mean'])} (between {number(found['low'])} and {number(found['high'])}){change}. "
+        f"{_identified(own, _where(run))}"
     )
 
 
-def _named(entries: Entries, rehearsal: bool) -> str:
-    name = line_name(entries[0]["policy"], entries[0]["graph"])
+def _identified(entries: Entries, where: str) -> str:
+    policy, graph = entries[0]["policy"], entries[0]["graph"]
+    name = f"The policy {policy}{'' if graph == 'none' else f' on the {graph} graph'}"
     named = Counter(tuple(entry["reward_variables"]) for entry in entries if entry["reward_variables"])
     if not named:
-        return f"Found by {name}, which names no cause."
+        return f"{name} found this; it identifies no cause."
     causes, times = named.most_common(1)[0]
-    pulls = [
+    rounds = [
         entry["interventions_to_find"] for entry in entries if tuple(entry["reward_variables"]) == causes
     ]
     often = "" if len(entries) == 1 else f" in {share(times, len(entries))} runs"
     right = next(entry["correct"] for entry in entries if tuple(entry["reward_variables"]) == causes)
-    where = "the fitted model" if rehearsal else "the truth"
-    verdict = f"as in {where}" if right else f"unlike {where}"
     quoted = listed([f"“{cause}”" for cause in causes])
     return (
-        f"{name[:1].upper()}{name[1:]} named {quoted} as what causes it{often}, {verdict}, after "
-        f"{count(int(statistics.median_low(pulls)), 'pull')}{'' if len(entries) == 1 else ' (median)'}."
+        f"{name} identified {quoted} as its direct {'cause' if len(causes) == 1 else 'causes'}{often}, after "
+        f"{count(int(statistics.median_low(rounds)), 'round')}{'' if len(entries) == 1 else ' (median)'}; "
+        f"that is {'right' if right else 'wrong'} in {where}."
     )
 
 
@@ -103,14 +105,15 @@ def _table(run: RunFolder) -> Table:
     several = run.asked["runs"] > 1
     columns = [
         "policy",
-        "names",
+        "identified",
         "right",
-        "pulls to name",
+        "rounds to identification",
         "regret, mean (sd)" if several else "regret",
     ]
     return Table(
         f"Each policy over {run.result['horizon']:,} rounds"
-        + (f", {run.asked['runs']} runs; pulls are the median of those that named" if several else ""),
+        + (f", {run.asked['runs']} runs; the rounds to identification are a median" if several else "")
+        + f". Right means exactly the causes of the reward in {_where(run)}.",
         columns,
         [_row(group) for group in _groups(run)],
         numeric=(3, 4),
@@ -139,28 +142,29 @@ def _row(group: Entries) -> list[str]:
     ]
 
 
-def _asked(run: RunFolder) -> Section:
+def _settings(run: RunFolder) -> Section:
     asked, result, resolved = run.asked, run.result, run.settings["resolved"]
     graph = run.graphs["used"]
-    edges = f"{count(len(graph.directed), 'arrow')}, {count(len(graph.undirected), 'undirected edge')}"
+    edges = f"{count(len(graph.directed), 'directed edge')}, {len(graph.undirected):,} undirected"
     against = (
-        "a model fitted to the table: a rehearsal, which says nothing of the world that the table doesn't"
+        "a model fitted to the table: a rehearsal, which knows no more of the world than the table does"
         if result["rehearsal"]
         else f"the network in {asked['truth']}"
     )
     unsettable = [name for name in graph.nodes if name not in resolved["settable"]]
     facts = [
-        ("Reward", f"{asked['reward']}{', as low as can be' if asked['minimize'] else ''}"),
+        ("Reward", f"{asked['reward']}{', to be minimized' if asked['minimize'] else ''}"),
         ("Table", f"{asked['csv']}: {result['data']['rows']:,} rows, {count(len(graph.nodes), 'variable')}"),
         ("Graph", f"{asked['graph'] or 'estimated by ' + result['graph']['method']}: {edges}"),
         ("Played against", against),
         ("Policies", listed(asked["policies"])),
-        ("Rounds", f"{result['horizon']:,}, {count(asked['runs'], 'run')} each, seed {result['seed']}"),
-        ("Can't be set", listed(unsettable, none="nothing: every variable can be")),
+        ("Rounds", f"{result['horizon']:,} a run"),
+        ("Runs", f"{asked['runs']:,} of each policy, seed {result['seed']}"),
+        ("Not settable", listed(unsettable, none="none: every variable can be set")),
     ]
     facts += [("Knowledge", str(asked["knowledge"]))] if asked["knowledge"] else []
-    said = [*result["warnings"], *result["graph"]["repairs"], *_fallbacks(run)]
-    return Section("asked", "What was asked", [Facts(facts), *([Points(said)] if said else [])])
+    remarks = [*result["warnings"], *result["graph"]["repairs"], *_fallbacks(run)]
+    return Section("settings", "Settings", [Facts(facts), *([Points(remarks)] if remarks else [])])
 
 
 def _fallbacks(run: RunFolder) -> list[str]:
@@ -170,5 +174,5 @@ def _fallbacks(run: RunFolder) -> list[str]:
         name = line_name(group[0]["policy"], group[0]["graph"])
         for reason, times in reasons.items():
             often = f" in {share(times, len(group))} runs" if len(group) > 1 else ""
-            lines.append(f"{name} gave up its own way{often}: {reason}")
+            lines.append(f"{name} fell back to UCB over all arms{often}: {reason}")
     return lines

@@ -1,4 +1,4 @@
-"""A session's folder read back: where it stands, and how it got there."""
+"""A session's folder read back: its state, and the events that led to it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cb_pgm.errors import ReportError, SessionError
-from cb_pgm.policies.base import ArmEstimate
+from cb_pgm.model.intervention import ArmEstimate
+from cb_pgm.session.events import Event
 from cb_pgm.session.settings import SessionSettings
-from cb_pgm.session.state import Trial
+from cb_pgm.session.state import SessionState
 from cb_pgm.session.status import Status, status_of
-from cb_pgm.session.storage.events import Event
 from cb_pgm.session.storage.log import Log
 from cb_pgm.session.storage.store import Store
 
@@ -25,30 +25,31 @@ class SessionFolder:
 
     Attributes
     ----------
-    trial, status
+    state, status
         Where it stands.
     events
         All that happened, and when.
-    named_after
-        The number of rows told after which the policy named what it names now; None while it names nothing.
+    identified_after
+        The number of recorded rows after which the policy identified the causes that it names now; None while
+        it names none.
     """
 
-    trial: Trial
+    state: SessionState
     status: Status
     events: tuple[tuple[Event, str], ...]
-    named_after: int | None
+    identified_after: int | None
 
     @property
     def settings(self) -> SessionSettings:
         """What was decided at the start."""
-        return self.trial.settings
+        return self.state.settings
 
     def arms(self) -> list[ArmEstimate]:
-        """Return what is known of every arm in the person's own terms, best first."""
+        """Return every arm's estimate on the scale of the data, highest lower bound first."""
         settings = self.settings
         lowest, highest = settings.reward.limits
         found = []
-        estimates = self.trial.policy.estimates(settings.failure_share)
+        estimates = self.state.policy.estimates(settings.failure_share)
         for arm in sorted(estimates, key=lambda arm: arm.low, reverse=True):
             low, high = sorted((settings.from_policy(arm.low), settings.from_policy(arm.high)))
             mean = settings.from_policy(arm.mean)
@@ -68,21 +69,21 @@ def read_session(folder: Path) -> SessionFolder:
         store = Store(folder)
         try:
             log = Log(store)
-            with log.reading() as trial:
+            with log.reading() as state:
                 events = tuple(log.events())
         finally:
             store.close()
     except (SessionError, sqlite3.Error) as error:
         raise ReportError(str(error)) from None
-    return SessionFolder(trial, status_of(trial), events, _named_after(trial.settings, events))
+    return SessionFolder(state, status_of(state), events, _identified_after(state.settings, events))
 
 
-def _named_after(settings: SessionSettings, events: Sequence[tuple[Event, str]]) -> int | None:
-    """Return after how many told rows the policy named what it names now; None while it names nothing."""
-    trial = Trial(settings)
-    named, after = trial.policy.reward_variables, 0
+def _identified_after(settings: SessionSettings, events: Sequence[tuple[Event, str]]) -> int | None:
+    """Return the number of rows recorded when the policy identified the causes that it names now, if any."""
+    state = SessionState(settings)
+    named, after = state.policy.reward_variables, 0
     for event, _ in events:
-        trial.apply(event)
-        if trial.policy.reward_variables != named:
-            named, after = trial.policy.reward_variables, trial.told
+        state.apply(event)
+        if state.policy.reward_variables != named:
+            named, after = state.policy.reward_variables, state.told
     return after if named else None

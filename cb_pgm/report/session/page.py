@@ -1,4 +1,4 @@
-"""The page of a session: what is known so far, how it came to be known, and what is under way."""
+"""The page of a session: the best arm so far, the search for causes, the record, and how to go on."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from cb_pgm.provenance import VERSION
 from cb_pgm.report.html.page import Page, Table
 from cb_pgm.report.session.folder import SessionFolder, read_session
 from cb_pgm.report.session.sections import (
+    INTERVALS,
     MOST_ARMS,
     arms_section,
-    asked_section,
     assumptions_section,
     causes_section,
     next_section,
     record_section,
+    settings_section,
     story_section,
 )
 from cb_pgm.session.status import Status, counted
@@ -34,7 +35,7 @@ def session_page(folder: Path) -> Page:
     read = read_session(folder)
     status = read.status
     sections = [
-        asked_section(read),
+        settings_section(read),
         arms_section(read),
         causes_section(read),
         story_section(read),
@@ -43,7 +44,7 @@ def session_page(folder: Path) -> Page:
         next_section(read, folder),
     ]
     return Page(
-        kind=f"Session, {'over' if status.over else 'under way'}",
+        kind=f"Session, {'finished' if status.over else 'under way'}",
         title=f"What {'lowers' if status.minimize else 'raises'} {status.reward}",
         outcome=_outcome(status),
         table=_table(read),
@@ -54,16 +55,18 @@ def session_page(folder: Path) -> Page:
 
 
 def _outcome(status: Status) -> str:
-    told = f"{status.told:,} of {counted(status.horizon, status.unit)} told"
+    recorded = f"{status.told:,} of {counted(status.horizon, status.unit)} are recorded"
     best = status.best_arm
     if best is None:
-        return f"Nothing can be said yet: {told}, and no arm has been pulled."
-    sure = "certain to be the best" if status.certain else "the best so far, not yet for certain"
-    causes = listed([f"“{name}”" for name in status.reward_variables])
-    cause = f" What it depends on: {causes}." if status.reward_variables else ""
+        return f"No arm has been pulled yet: {recorded}."
+    certain = (
+        "is certain to be the best arm" if status.certain else "is the best arm so far, not yet certainly"
+    )
+    names = listed([f"“{name}”" for name in status.reward_variables])
+    causes = f" The reward depends on {names}." if status.reward_variables else ""
     return (
-        f"Set {setting(best.intervention)}: a mean of {number(best.mean)}, between {number(best.low)} and "
-        f"{number(best.high)}; {sure}. {told[:1].upper()}{told[1:]}.{cause}"
+        f"Set {setting(best.intervention)}. It {certain}, with a mean of {number(best.mean)} (between "
+        f"{number(best.low)} and {number(best.high)}).{causes} {recorded}."
     )
 
 
@@ -81,5 +84,5 @@ def _table(read: SessionFolder) -> Table | None:
         for arm in arms[:MOST_ARMS]
     ]
     more = f", the best {len(rows)} of {len(arms)}" if len(arms) > len(rows) else ""
-    caption = f"What is known of each arm{more}; the intervals hold for all arms at all times at once"
-    return Table(caption, ["arm", read.settings.unit, "mean", "between"], rows, numeric=(1, 2, 3))
+    caption = f"Every arm pulled{more}. {INTERVALS}"
+    return Table(caption, ["arm", read.settings.unit, "mean reward", "interval"], rows, numeric=(1, 2, 3))

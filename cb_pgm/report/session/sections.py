@@ -8,43 +8,47 @@ from pathlib import Path
 from cb_pgm.plotting.results import draw_arms
 from cb_pgm.report.html.page import Block, Code, Facts, Paragraph, Picture, Section, Table
 from cb_pgm.report.html.svg import inline_svg
-from cb_pgm.report.run.pictures import marked_graph
+from cb_pgm.report.pictures import marked_graph
 from cb_pgm.report.session.folder import SessionFolder
 from cb_pgm.report.story.section import story_blocks, story_key
+from cb_pgm.session.events import Asked, Told, Withdrawn
 from cb_pgm.session.status import counted, setting_text
-from cb_pgm.session.storage.events import Asked, Told, Withdrawn
 from cb_pgm.wording import count, listed, number, setting
 
 __all__ = [
     "arms_section",
-    "asked_section",
     "assumptions_section",
     "causes_section",
     "next_section",
     "record_section",
+    "settings_section",
     "story_section",
 ]
 
+INTERVALS = "The intervals hold for all arms and at all times at once."
 MOST_ARMS = 12  # in a picture or table
 _MOST_PULLS = 20  # in the record
 
 
-def asked_section(read: SessionFolder) -> Section:
-    """Return the section on what was decided at the start."""
+def settings_section(read: SessionFolder) -> Section:
+    """Return the section on the session's settings."""
     settings, status = read.settings, read.status
     unsettable = [name for name in settings.states if name not in settings.settable]
+    ends = "at the horizon"
+    if settings.stop != "horizon":
+        ends = "as soon as the best arm is certain, or at the horizon"
     facts = [
-        ("Reward", f"{settings.reward}{', as low as can be' if settings.minimize else ''}"),
+        ("Reward", f"{settings.reward}{', to be minimized' if settings.minimize else ''}"),
         ("Variables", count(len(settings.states), "variable")),
         ("Policy", settings.policy),
         ("Horizon", f"{counted(settings.horizon, settings.unit)}, seed {settings.seed}"),
-        ("Ends", "at the horizon" if settings.stop == "horizon" else "as soon as the best arm is certain"),
-        ("Can't be set", listed(unsettable, none="nothing: every variable can be")),
-        ("Known before", counted(status.earlier, settings.unit) if status.earlier else "nothing"),
+        ("Ends", ends),
+        ("Not settable", listed(unsettable, none="none: every variable can be set")),
+        ("Rows before the start", counted(status.earlier, settings.unit) if status.earlier else "none"),
     ]
     if status.excluded:
-        facts.append(("Turned out impossible", "; ".join(map(setting_text, status.excluded))))
-    return Section("asked", "What was asked", [Facts(facts)])
+        facts.append(("Excluded as impossible", "; ".join(map(setting_text, status.excluded))))
+    return Section("settings", "Settings", [Facts(facts)])
 
 
 def arms_section(read: SessionFolder) -> Section | None:
@@ -52,18 +56,19 @@ def arms_section(read: SessionFolder) -> Section | None:
     arms = read.arms()[:MOST_ARMS]
     if not arms:
         return None
-    told = "; ".join(f"{setting(arm.intervention)} {number(arm.mean)}" for arm in arms)
-    label = f"Mean reward of each arm with its interval, best first: {told}."
+    means = "; ".join(f"{setting(arm.intervention)} {number(arm.mean)}" for arm in arms)
+    label = f"Mean reward of each arm with its interval, best first: {means}."
+    unit = read.settings.unit
     picture = Picture(
         inline_svg(draw_arms(arms, str(read.settings.reward)), "arms", label),
-        "Dots are means, lines the intervals that hold for all arms at all times at once.",
+        f"Dots are means, with the number of {unit} in brackets; lines are intervals. {INTERVALS}",
         narrow=inline_svg(draw_arms(arms, str(read.settings.reward), narrow=True), "arms-narrow", label),
     )
     return Section("arms", "The arms", [picture])
 
 
 def causes_section(read: SessionFolder) -> Section | None:
-    """Return what is ruled out and left, and the graph; None for a policy that looks for no causes."""
+    """Return the candidates for the causes, and the graph; None for a policy that looks for no causes."""
     status, settings = read.status, read.settings
     if status.left is None and settings.graph is None:
         return None
@@ -72,22 +77,24 @@ def causes_section(read: SessionFolder) -> Section | None:
         left = [" and ".join(names) for names in status.left]
         facts = [
             ("Ruled out", listed(status.ruled_out, most=30, none="no variable yet")),
-            ("Left", listed(left, most=30, none="none")),
+            ("Still possible", listed(left, most=30)),
         ]
-        if read.named_after is not None:
-            after = f"after {counted(read.named_after, settings.unit)}"
-            if not read.named_after:
-                after = "from what was known before"
-            facts.append(("Named", f"{listed(status.reward_variables)}, {after}"))
+        if read.identified_after is not None:
+            after = f"after {counted(read.identified_after, settings.unit)}"
+            if not read.identified_after:
+                after = "from the rows before the start"
+            facts.append(("Identified", f"{listed(status.reward_variables)}, {after}"))
         blocks.append(Facts(facts))
     if settings.graph is not None:
-        blocks.append(marked_graph(settings.graph, status.reward_variables, "named as cause of the reward"))
+        blocks.append(
+            marked_graph(settings.graph, status.reward_variables, "identified as a cause of the reward")
+        )
     return Section("causes", "What the reward depends on", blocks)
 
 
 def story_section(read: SessionFolder) -> Section | None:
-    """Return the search's story so far; None for a policy that asks no questions."""
-    story, graph = read.trial.policy.story, read.settings.graph
+    """Return the steps of the search so far; None for a policy that doesn't search."""
+    story, graph = read.state.policy.story, read.settings.graph
     if story is None or graph is None or not story.questions:
         return None
     told = story.to_dict()
@@ -97,23 +104,26 @@ def story_section(read: SessionFolder) -> Section | None:
 
 
 def assumptions_section(read: SessionFolder) -> Section:
-    """Return the section on what is assumed, and what was seen that bears on it."""
+    """Return the section on the assumptions, and what the recorded rows say about them."""
     settings = read.settings
     rows = [
-        ("Rewards scatter by σ at most", f"given {number(settings.noise_scale)}"),
-        ("The reward has few direct causes", f"{settings.max_parents} at most"),
+        ("Rewards are σ-subgaussian around their mean", f"σ = {number(settings.noise_scale)}"),
+        ("The number of direct causes of the reward is limited", f"at most {settings.max_parents}"),
     ]
     if settings.reward_gap is not None:
         rows.append(
-            ("Ancestors of the cause move the reward by Δ at least", f"given {number(settings.reward_gap)}")
+            (
+                "Ancestors of the cause change the mean reward by at least Δ",
+                f"Δ = {number(settings.reward_gap)}",
+            )
         )
     if settings.effect_gap is not None:
-        rows.append(("Variables move their children by ε at least", f"given {number(settings.effect_gap)}"))
+        rows.append(("Variables change their children by at least ε", f"ε = {number(settings.effect_gap)}"))
     if settings.marginals is not None and settings.marginals.rows is not None:
         error = settings.marginals.sampling_error(settings.failure_share)
-        known = f"{settings.marginals.rows:,} rows: off by up to {number(error)}"
-        rows.append(("Frequencies in the table are near enough, by less than ε/2", known))
-    story = read.trial.policy.story
+        known = f"{settings.marginals.rows:,} rows: within {number(error)}"
+        rows.append(("The table's frequencies are within ε/2 of the probabilities", known))
+    story = read.state.policy.story
     if story is not None:
         changes: dict[bool, list[float]] = {True: [], False: []}
         for question in story.questions:
@@ -121,14 +131,20 @@ def assumptions_section(read: SessionFolder) -> Section:
                 changes[question.probe.is_ancestor].append(question.reward_change)
         if changes[True]:
             smallest = number(min(changes[True]))
-            rows.append(("Seen so far: the smallest change of the reward that counted as one", smallest))
+            rows.append(("The smallest change of the reward that was taken for an effect", smallest))
         if changes[False]:
-            rows.append(("Seen so far: the largest that didn't", number(max(changes[False]))))
-    rows.append(("The rewards seen fit what was named", read.status.fallback or "nothing speaks against it"))
-    about = Paragraph(
-        "The real world's gaps can't be measured beforehand; these were given or fitted to the table."
+            rows.append(("The largest change of the reward that was not", number(max(changes[False]))))
+    rows.append(
+        (
+            "The recorded rewards agree with the causes identified",
+            read.status.fallback or "no contradiction seen",
+        )
     )
-    table = Table("What is assumed, and what speaks for it", ["assumed", "known"], rows)
+    about = Paragraph(
+        "The gaps of the real world can't be measured beforehand. These were given, or come from a model "
+        "fitted to the table."
+    )
+    table = Table("Assumptions, and what is known about them", ["assumption", "known"], rows)
     return Section("assumptions", "Assumptions", [about, table])
 
 
@@ -162,12 +178,12 @@ def record_section(read: SessionFolder) -> Section | None:
         if len(rows) > len(latest)
         else "All pulls, the latest first"
     )
-    head = ["pull", "asked (UTC)", "set", "wanted", "told", "mean", "why"]
+    head = ["pull", "asked (UTC)", "intervention", "asked for", "recorded", "mean", "reason"]
     return Section("record", "The record", [Table(caption, head, latest, numeric=(3, 4, 5))])
 
 
 def next_section(read: SessionFolder, folder: Path) -> Section:
-    """Return the section on how to go on, and with what the session was started."""
+    """Return the section on how to go on, and on what the session was started from."""
     source, facts = dict(read.settings.source), [("Seed", str(read.settings.seed))]
     versions = source.pop("versions", {})
     facts += [
@@ -176,8 +192,8 @@ def next_section(read: SessionFolder, folder: Path) -> Section:
     if isinstance(versions, Mapping):
         facts.append(("Versions", ", ".join(f"{library} {version}" for library, version in versions.items())))
     about = Paragraph(
-        "A session is gone on with, not run again. Its log is kept whole under a chain of hashes, and what "
-        "the policy knows follows from it; export writes all rows told as CSV."
+        "A session is continued, not run again. A chain of hashes protects its log, from which all that the "
+        "policy knows follows. The second command writes all recorded rows as CSV."
     )
     verbs = Code(f"cb-pgm session ask {folder}\ncb-pgm session export {folder} --out rows.csv")
     return Section("again", "How to go on", [about, verbs, Facts(facts)])

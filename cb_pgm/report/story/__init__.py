@@ -1,1 +1,1 @@
-"""A search told step by step: what was known before and after each answer, and a picture of it."""
+"""A search step by step: what was known before and after each answer (`replay`), in words and pictures."""

@@ -1,4 +1,4 @@
-"""The story of a search replayed: before and after each question, who is left and which arrows are known."""
+"""A search replayed: the candidates and the known edge directions before and after each question."""
 
 from __future__ import annotations
 
@@ -8,52 +8,52 @@ from typing import Any
 
 from discovery import EssentialGraph
 
-__all__ = ["Scene", "replay", "surroundings"]
+__all__ = ["TraceStep", "replay", "surroundings"]
 
-Arrow = tuple[str, str]
+Edge = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Scene:
+class TraceStep:
     """One question of a search and what it changed.
 
     Attributes
     ----------
     question
-        As `Question.to_dict` returns it.
+        As `QueryRecord.to_dict` returns it.
     before, after
         The variables that could be the reward's parent before and after the answer, in node order.
     learnt
-        Arrows that the answer showed, those that follow by Meek's rules included.
-    arrows, lines
+        Directed edges that the answer showed, including those that follow by Meek's rules.
+    directed, undirected
         All edges after the answer, with and without a known direction.
     """
 
     question: Mapping[str, Any]
     before: tuple[str, ...]
     after: tuple[str, ...]
-    learnt: tuple[Arrow, ...]
-    arrows: tuple[Arrow, ...]
-    lines: tuple[Arrow, ...]
+    learnt: tuple[Edge, ...]
+    directed: tuple[Edge, ...]
+    undirected: tuple[Edge, ...]
 
 
-def replay(graph: EssentialGraph, questions: Sequence[Mapping[str, Any]]) -> list[Scene]:
-    """Return a scene for each question that was asked on `graph`.
+def replay(graph: EssentialGraph, questions: Sequence[Mapping[str, Any]]) -> list[TraceStep]:
+    """Return a step for each question that was asked on `graph`.
 
-    When a search goes on for a further parent it holds the one found, and every variable that no answer has
-    excluded is a candidate again.
+    A search that looks for a further parent holds those found fixed, and every variable that no answer has
+    excluded becomes a candidate again.
     """
     known = graph.closure()
     left = list(graph.nodes)
     excluded: set[str] = set()
     held: list[str] = []
-    scenes = []
+    steps = []
     for question in questions:
         if list(question["fixed"]) != held:
             held = list(question["fixed"])
             left = [node for node in graph.nodes if node not in excluded and node not in held]
         variable, before = question["variable"], tuple(left)
-        learnt: list[Arrow] = []
+        learnt: list[Edge] = []
         children = [node for node in question["undecided"] if node in question["children"]]
         for arrow in (
             *((variable, node) for node in children),
@@ -65,14 +65,16 @@ def replay(graph: EssentialGraph, questions: Sequence[Mapping[str, Any]]) -> lis
         if not question["moves"]:
             excluded |= ruled_out
         left = [node for node in left if node not in ruled_out]
-        scenes.append(
-            Scene(question, before, tuple(left), tuple(learnt), tuple(known.arrows()), tuple(known.lines()))
+        steps.append(
+            TraceStep(
+                question, before, tuple(left), tuple(learnt), tuple(known.arrows()), tuple(known.lines())
+            )
         )
-    return scenes
+    return steps
 
 
 def surroundings(graph: EssentialGraph, centre: Sequence[str], most: int) -> tuple[str, ...]:
-    """Return up to `most` nodes in node order: `centre` and what is nearest to it, all where they fit."""
+    """Return up to `most` nodes, in node order: `centre` and those nearest to it."""
     if len(graph.nodes) <= most:
         return graph.nodes
     nearest = list(dict.fromkeys(centre))[:most]

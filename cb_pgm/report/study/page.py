@@ -1,10 +1,12 @@
-"""The page of a study: who lost least where, by how much, and what of it rests on the graph."""
+"""The page of a study: which policy has the lowest regret where, and how much the graph matters."""
 
 from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from cb_pgm.errors import ReportError, StudyError
 from cb_pgm.plotting.regret import line_name
@@ -15,9 +17,6 @@ from cb_pgm.report.study.sections import gaps_section, rows_section, systems_sec
 from cb_pgm.report.study.summary import outcome, overall_table, summaries
 from cb_pgm.study.store import StudyStore
 from cb_pgm.wording import count, listed, number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["study_page"]
 
@@ -45,13 +44,15 @@ def study_page(folder: Path) -> Page:
     """
     about, counts, results, curves = _read(folder / "results.sqlite")
     if not counts["done"]:
-        raise ReportError(f"Expected a cell that is done but found none in {folder}: run the study first")
+        raise ReportError(
+            f"Expected a study with at least one cell played but found none in {folder}: run the study first"
+        )
     played = results[results["error"].isna()]
     horizon = int(results["horizon"].max())
     longest, configuration = played[played["horizon"] == horizon], about["configuration"]
     found = summaries(longest)
     sections = [
-        _asked(configuration, counts),
+        _settings(configuration, counts),
         rows_section(longest),
         systems_section(longest, curves[curves["horizon"] == horizon], horizon),
         gaps_section(played),
@@ -88,13 +89,13 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, int], pd.DataFrame, pd.
 def _remarks(counts: dict[str, int]) -> list[str]:
     remarks = []
     if counts["done"] < counts["cells"]:
-        remarks.append(f"Not finished: {counts['done']:,} of {counts['cells']:,} cells are done.")
+        remarks.append(f"Not finished: {counts['done']:,} of {counts['cells']:,} cells have been played.")
     if counts["failed"]:
-        remarks.append(f"Left out, since failed: {count(counts['failed'], 'cell')}.")
+        remarks.append(f"Not counted, since they failed: {count(counts['failed'], 'cell')}.")
     return remarks
 
 
-def _asked(configuration: dict[str, Any], counts: dict[str, int]) -> Section:
+def _settings(configuration: dict[str, Any], counts: dict[str, int]) -> Section:
     def labels(kind: str) -> str:
         return "; ".join(part["label"] for part in configuration[kind])
 
@@ -103,10 +104,11 @@ def _asked(configuration: dict[str, Any], counts: dict[str, int]) -> Section:
         ("Graphs", labels("graph")),
         ("Policies", labels("policy")),
         ("Rounds", listed([f"{horizon:,}" for horizon in configuration["horizons"]])),
-        ("Runs", f"{configuration['runs']} of every cell, {counts['cells']:,} cells in all"),
+        ("Runs", f"{configuration['runs']:,} of each policy on each graph of each system"),
+        ("Cells", f"{counts['cells']:,}, one for every run"),
         ("Failure probability", number(configuration["failure_prob"])),
     ]
-    return Section("asked", "What was asked", [Facts(facts)])
+    return Section("settings", "Settings", [Facts(facts)])
 
 
 def _failures(results: pd.DataFrame) -> Section | None:
@@ -123,7 +125,7 @@ def _failures(results: pd.DataFrame) -> Section | None:
         )
         for row in failed.head(_MOST_ERRORS).itertuples()
     ]
-    caption = f"The first {len(rows)} of {len(failed)}" if len(failed) > len(rows) else "All of them"
+    caption = f"The first {len(rows)} of {len(failed):,}" if len(failed) > len(rows) else "All of these cells"
     table = Table(caption, ["system", "policy", "rounds", "run", "error"], rows, numeric=(2, 3))
     return Section("failed", "Cells that failed", [table])
 

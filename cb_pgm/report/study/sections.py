@@ -1,19 +1,17 @@
-"""Sections of a study's page: estimated against true graphs, system by system, and the gaps measured."""
+"""Sections of a study's page: estimated against true graphs, every system by itself, gaps and noise."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from cb_pgm.plotting.results import draw_by_rows, pulls_to_name, regret_by_rows
 from cb_pgm.report.html.page import Block, Heading, Paragraph, Picture, Section, Table
 from cb_pgm.report.html.svg import inline_svg
-from cb_pgm.report.run.pictures import pulls_picture, regret_picture
+from cb_pgm.report.pictures import pulls_picture, regret_picture
 from cb_pgm.report.study.summary import summaries, system_table
 from cb_pgm.wording import number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["gaps_section", "rows_section", "systems_section"]
 
@@ -27,12 +25,12 @@ def rows_section(results: pd.DataFrame) -> Section | None:
         return None
     blocks: list[Block] = [
         Paragraph(
-            "The same policy on graphs estimated from more and more rows, and on the true one (the black "
+            "The same policy on graphs estimated from more and more rows, and on the true graph (the black "
             "line). Bands hold the middle 80 % of the runs."
         )
     ]
     for place, ((policy, system), own) in enumerate(frame.groupby(["policy", "system"], sort=False)):
-        label = f"{policy} on {system}, regret and rate of naming the causes against rows. {_ends(own)}."
+        label = f"{policy} on {system}: regret and rate of identification against rows. {_ends(own)}."
         wide = inline_svg(draw_by_rows(own), f"rows-{place}", label)
         narrow = inline_svg(draw_by_rows(own, narrow=True), f"rows-{place}-narrow", label)
         blocks += [Heading(f"{policy}, {system}"), Picture(wide, f"{_ends(own)}.", narrow=narrow)]
@@ -40,14 +38,14 @@ def rows_section(results: pd.DataFrame) -> Section | None:
 
 
 def _ends(frame: pd.DataFrame) -> str:
-    """Tell what came of each method with the most rows, and of the true graph."""
+    """Return the regret and accuracy with the most rows, and on the true graph, in a sentence."""
     most = frame["rows"].max()
     ends = frame[(frame["rows"] == most) | frame["rows"].isna()]
-    told = [
-        f"{'the true graph' if method == 'oracle' else method} {number(round(regret))}, right in {right:.0%}"
+    parts = [
+        f"{'the true graph' if method == 'oracle' else method} {number(round(regret))} ({right:.0%})"
         for method, regret, right in zip(ends["method"], ends["regret"], ends["right"], strict=True)
     ]
-    return f"Regret at {most:,.0f} rows: {'; '.join(told)}"
+    return f"Mean regret with {most:,.0f} rows (runs that identify the causes): {'; '.join(parts)}"
 
 
 def systems_section(results: pd.DataFrame, curves: pd.DataFrame, horizon: int) -> Section | None:
@@ -79,7 +77,7 @@ def _only(frame: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame
 
 
 def gaps_section(results: pd.DataFrame) -> Section | None:
-    """Return the section on what the assumptions are about, system by system; None without results."""
+    """Return the section on the gaps and the noise scale of every system; None without results."""
     if results.empty:
         return None
     rows = [
@@ -87,16 +85,16 @@ def gaps_section(results: pd.DataFrame) -> Section | None:
         for system, own in results.groupby("system", sort=False)
     ]
     about = Paragraph(
-        "The effective gaps Δ (of the reward) and ε (of effects) and the noise scale σ are exact, and every "
-        "policy was given them; for systems drawn anew for every run, the smallest and the largest. Certain "
-        "answers are impossible at a gap of 0."
+        "Δ is the effective gap of the reward, ε that of effects on neighbours, σ the noise scale. They are "
+        "exact, and every policy was given them. For systems drawn anew for every run these are the smallest "
+        "and the largest. At a gap of 0 no answer can be certain."
     )
     head = ["system", "variables", "Δ", "ε", "σ"]
-    blocks: list[Block] = [about, Table("Measured", head, rows, numeric=(1, 2, 3, 4))]
+    blocks: list[Block] = [about, Table("Each system", head, rows, numeric=(1, 2, 3, 4))]
     estimated = results[results["method"].notna() & (results["method"] != "oracle")]
     if len(estimated):
         blocks.append(_wrong_edges(estimated))
-    return Section("assumptions", "Assumptions and the gaps measured", blocks)
+    return Section("assumptions", "Gaps and noise", blocks)
 
 
 def _range(values: pd.Series[float]) -> str:
@@ -115,6 +113,6 @@ def _wrong_edges(results: pd.DataFrame) -> Table:
         )
         for system, method in results[["system", "method"]].drop_duplicates().itertuples(index=False)
     ]
-    caption = "Edges wrong in the estimates, mean (structural Hamming distance to the true graph)"
+    caption = "Wrong edges of the estimated graphs: mean structural Hamming distance to the true graph"
     columns = ["estimate", *(f"{size:,} rows" for size in sizes)]
     return Table(caption, columns, rows, numeric=range(1, len(columns)))

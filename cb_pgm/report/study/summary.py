@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from cb_pgm.plotting.regret import line_name
 from cb_pgm.report.html.page import Table
-from cb_pgm.wording import count, listed, number, share
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cb_pgm.wording import count, number, share
 
 __all__ = ["Summary", "outcome", "overall_table", "summaries", "system_table"]
+
+_COLUMNS = (
+    "Right are the runs that identified exactly the reward's causes; the rounds to identification are the "
+    "median of the runs that identified any."
+)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What came of a policy on a graph of a system.
+    """The outcomes of a policy on a graph of a system.
 
     Attributes
     ----------
     system, policy, graph
-        Whose it is.
+        Their names.
     knows_truth
         Whether it was given the true graph, or more.
     regrets
         The final regret of each run.
     right
-        How many runs named the causes rightly.
+        The number of runs that identified exactly the causes.
     pulls
-        Pulls until causes were named, of the runs that named some.
+        Rounds to identification, of the runs that identified causes.
     """
 
     system: str
@@ -72,17 +75,19 @@ def summaries(results: pd.DataFrame) -> list[Summary]:
 
 
 def outcome(found: list[Summary], horizon: int) -> str:
-    """Say which policy lost least on how many systems; on the true graph only where there's no other."""
+    """Return which policies have the lowest mean regret; the true graph counts only if there is no other."""
     fair = [one for one in found if not one.knows_truth]
     if {one.policy for one in fair} != {one.policy for one in found}:
         fair = found
+    among = ", among policies that don't know the true graph" if len(fair) < len(found) else ""
     best = [min(own, key=lambda one: one.regret) for own in _by_system(fair)]
     names = [one.name for one in best]
     if len(best) == 1:
-        return f"Over {horizon:,} rounds {names[0]} lost least: {number(round(best[0].regret))} on average."
+        regret = number(round(best[0].regret))
+        return f"{names[0]} has the lowest mean regret over {horizon:,} rounds{among}: {regret}."
     winners = sorted(dict.fromkeys(names), key=names.count, reverse=True)
-    told = [f"{name} on {share(names.count(name), len(best))}" for name in winners]
-    return f"Over {horizon:,} rounds these lost least on average, system by system: {listed(told)}."
+    shares = [f"{name} on {share(names.count(name), len(best))} systems" for name in winners]
+    return f"The lowest mean regret over {horizon:,} rounds{among}: {'; '.join(shares)}."
 
 
 def overall_table(found: list[Summary], horizon: int) -> Table:
@@ -104,8 +109,11 @@ def overall_table(found: list[Summary], horizon: int) -> Table:
                 share(first, len(own)) if len(own) > 1 else "yes" if first else "no",
             )
         )
-    about = f"{count(len(least), 'system')}, {horizon:,} rounds; pulls are the median of the runs that named"
-    head = ["policy", "right", "pulls to name", "mean regret", "lost least"]
+    about = (
+        f"{count(len(least), 'system')}, {horizon:,} rounds. {_COLUMNS} Lowest regret counts the "
+        f"systems on which a policy has the lowest mean regret."
+    )
+    head = ["policy", "right", "rounds to identification", "mean regret", "lowest regret"]
     return Table(about, head, rows, numeric=(1, 2, 3, 4))
 
 
@@ -122,8 +130,8 @@ def system_table(found: list[Summary]) -> Table:
                 f"{regret} ({number(round(statistics.stdev(one.regrets)))})" if runs > 1 else regret,
             )
         )
-    head = ["policy", "right", "pulls to name", "regret, mean (sd)"]
-    return Table("Pulls are the median of the runs that named", head, rows, numeric=(2, 3))
+    head = ["policy", "right", "rounds to identification", "regret, mean (sd)"]
+    return Table(_COLUMNS, head, rows, numeric=(2, 3))
 
 
 def _by_system(found: list[Summary]) -> list[list[Summary]]:

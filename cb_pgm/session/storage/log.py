@@ -1,4 +1,4 @@
-"""A session's log as far as it was read, and the trial to which it leads."""
+"""A session's log as far as it was read, and the state to which it leads."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from cb_pgm.session.events import Event, from_record, to_record
 from cb_pgm.session.settings import SessionSettings
-from cb_pgm.session.state import Trial
-from cb_pgm.session.storage.events import Event, from_record, to_record
+from cb_pgm.session.state import SessionState
 from cb_pgm.session.storage.snapshot import pack, unpack
 from cb_pgm.session.storage.store import Position, Store
 
@@ -30,45 +30,45 @@ class Log:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._trial: Trial | None = None
+        self._state: SessionState | None = None
         self._position = Position(0, b"")
         self._packed = 0  # events in the snapshot
         self._changed = False
 
     @contextmanager
-    def reading(self) -> Iterator[Trial]:
-        """Yield the trial as it stands; the file doesn't change meanwhile."""
+    def reading(self) -> Iterator[SessionState]:
+        """Yield the state as it stands; the file doesn't change meanwhile."""
         with self._store.reading():
             yield self._caught_up()
 
     @contextmanager
-    def writing(self) -> Iterator[Trial]:
-        """Yield the trial as it stands, for events to be recorded: all of them are kept, or none."""
+    def writing(self) -> Iterator[SessionState]:
+        """Yield the state as it stands, for events to be recorded: all of them are kept, or none."""
         try:
             with self._store.writing():
-                trial = self._caught_up()
-                yield trial
+                state = self._caught_up()
+                yield state
                 if self._changed and self._position.number >= max(_FEW, _GROWTH * self._packed):
-                    self._pack(trial)
+                    self._pack(state)
         except BaseException:
-            if self._changed:  # the trial has seen what isn't in the file: it must be rebuilt
-                self._trial = None
+            if self._changed:  # the state has seen what isn't in the file: it must be rebuilt
+                self._state = None
             raise
         finally:
             self._changed = False
 
-    def record(self, trial: Trial, event: Event) -> None:
+    def record(self, state: SessionState, event: Event) -> None:
         """Write an event down and let it happen; while `writing`."""
         self._changed = True
         self._position = self._store.append(to_record(event), self._position)
-        trial.apply(event)
+        state.apply(event)
 
-    def ask(self, trial: Trial, batch: int) -> None:
+    def ask(self, state: SessionState, batch: int) -> None:
         """Ask the policy for a pull of at least `batch` rows and write it down; while `writing`."""
         self._changed = True  # a policy may draw a number when it is asked
-        asked = trial.propose(batch)
+        asked = state.propose(batch)
         self._position = self._store.append(to_record(asked), self._position)
-        trial.apply(asked, asked=True)
+        state.apply(asked, asked=True)
 
     def events(self) -> Iterator[tuple[Event, str]]:
         """Yield every event from the first, and its time; while `reading`."""
@@ -77,28 +77,28 @@ class Log:
         for record, at, _ in self._store.events(beginning):
             yield from_record(record, n_states), at
 
-    def _caught_up(self) -> Trial:
-        trial = self._trial
-        if trial is None:
+    def _caught_up(self) -> SessionState:
+        state = self._state
+        if state is None:
             text, self._position = self._store.settings()
-            trial = Trial(SessionSettings.from_json(text))
-        self._trial = None  # until all that is new was taken in
-        n_states = _n_states(trial.settings)
+            state = SessionState(SessionSettings.from_json(text))
+        self._state = None  # until all that is new was taken in
+        n_states = _n_states(state.settings)
         snapshot = self._store.snapshot() if self._position.number == 0 else None
         if snapshot is not None:
             for event in unpack(snapshot[0], n_states):
-                trial.apply(event)
+                state.apply(event)
             self._position = snapshot[1]
             self._packed = self._position.number
         for record, _, position in self._store.events(self._position):
-            trial.apply(from_record(record, n_states))
+            state.apply(from_record(record, n_states))
             self._position = position
-        self._trial = trial
-        return trial
+        self._state = state
+        return state
 
-    def _pack(self, trial: Trial) -> None:
+    def _pack(self, state: SessionState) -> None:
         events = [event for event, _ in self.events()]
-        self._store.save_snapshot(pack(events, len(trial.settings.states)), self._position)
+        self._store.save_snapshot(pack(events, len(state.settings.states)), self._position)
         self._packed = self._position.number
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.session.storage.events import Asked, Earlier, Event, Rows, Told, Withdrawn
+from cb_pgm.session.events import Asked, Earlier, Event, Rows, Told, Withdrawn
 
 __all__ = ["pack", "unpack"]
 

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from cb_pgm.errors import SessionBusyError, SessionError
-from cb_pgm.session.storage.events import Record
+from cb_pgm.session.events import Record
 
 __all__ = ["FILE_NAME", "Position", "Store"]
 

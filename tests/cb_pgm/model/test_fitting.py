@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cb_pgm import CausalBanditError, instances
+from cb_pgm.model import fitting
 from cb_pgm.model.fitting import choose_reward_parents, fit_model, fit_reward, rehearse
 from discovery import DiscreteTable, EssentialGraph
 
@@ -35,6 +36,24 @@ def test_tables_are_smoothed_counts():
         counts[row[root], row[child]] += 1
     np.testing.assert_allclose(model.tables[root], (counts.sum(axis=1) + 4) / (45 + 8))
     np.testing.assert_allclose(model.tables[child], (counts + 2) / (counts.sum(axis=1, keepdims=True) + 4))
+
+
+def test_pgmpys_fit_gives_the_formula_in_variable_order_and_keeps_states_that_no_row_shows(capfd):
+    """500 rows; each variable's parents are in variable order, which isn't that of the names."""
+    rng = np.random.default_rng(0)
+    cards = {"zeta": 3, "alpha": 2, "mid": 4}
+    codes = np.column_stack([rng.integers(card - 1, size=500) for card in cards.values()]).astype(np.int16)
+    states = {name: tuple(f"{9 - code}" for code in range(card)) for name, card in cards.items()}
+    table = DiscreteTable(codes, states, rng.integers(2, size=500).astype(float), "R")
+    model = fit_model(table, EssentialGraph(cards, [("zeta", "mid"), ("alpha", "mid")], []), 7.0)
+    assert model.states == states
+    assert model.parents == ((), (), (0, 1))
+    counts = np.zeros((3, 2, 4))
+    np.add.at(counts, tuple(codes.T), 1)
+    smoothed = counts + 7 / counts.size
+    np.testing.assert_allclose(model.tables[2], smoothed / smoothed.sum(axis=-1, keepdims=True), atol=1e-15)
+    np.testing.assert_allclose(model.tables[0], (counts.sum(axis=(1, 2)) + 7 / 3) / 507, atol=1e-15)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_every_row_is_positive_and_the_model_has_the_graph(tree_table):
@@ -104,7 +123,8 @@ def test_renaming_and_reordering_columns_changes_nothing_else(tree_table):
     assert set(choose_reward_parents(shuffled)) == set(choose_reward_parents(table))
 
 
-def test_what_cannot_be_fitted_is_refused():
+def test_what_cannot_be_fitted_is_refused(monkeypatch):
+    monkeypatch.setattr(fitting, "fitted_model", None)  # all is refused before pgmpy is asked
     rng = np.random.default_rng(3)
     with pytest.raises(CausalBanditError, match=r"0\.5 in every row"):
         rehearse(table_of([[0, 0], [1, 1]] * 20, [0.5] * 40), EssentialGraph(["X0", "X1"], [], []))

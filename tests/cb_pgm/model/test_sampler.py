@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
-import subprocess
-import sys
 import tracemalloc
-from subprocess import PIPE
 
 import numpy as np
 import pytest
@@ -155,29 +151,9 @@ def test_memory_stays_below_two_copies_of_the_rows() -> None:
     [
         ({"c": "C1"}, r"found 'c': did you mean 'C'\?"),
         ({"A": "A7"}, r"state of 'A' but found 'A7'"),
-        ({"A": "A0", "Z": "x"}, r"found 'Z': choose one of D, C, A, B"),
+        ({"A": "A0", "Z": "x"}, r"found 'Z': choose D, C, A or B"),
     ],
 )
 def test_an_unknown_variable_or_state_is_named(do: dict[str, str], message: str) -> None:
     with pytest.raises(CausalSystemError, match=message):
         collider_system(1.0).sample(do, 1, np.random.default_rng(0))
-
-
-def test_rows_do_not_depend_on_the_hash_seed() -> None:
-    """The same digest from two processes with different hash seeds; 2 to 4 s, most of it imports."""
-    script = (
-        "import zlib, numpy as np\n"
-        "from cb_pgm import CausalSystem\n"
-        "system = CausalSystem.from_bif('data/child.bif', 'CO2Report=<7.5')\n"
-        "seen = system.sample({'CO2': 'High'}, 1000, np.random.default_rng(0))\n"
-        "print(zlib.crc32(seen.codes.tobytes()), seen.rewards.sum(), system.arm_means(), system.states)\n"
-    )
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, stdout=PIPE, text=True
-        )
-        for seed in ("1", "2")
-    ]
-    first, second = (process.communicate()[0] for process in running)
-    assert first == second
-    assert first

@@ -13,8 +13,8 @@ from cb_pgm.pipeline.inputs import (
     read_graph,
     read_truth,
     settable_states,
-    turned_over,
     widened,
+    with_flipped_reward,
 )
 from discovery import DiscoveryError, DiscreteTable, EssentialGraph
 
@@ -74,8 +74,8 @@ def test_marginals_follow_the_truths_order_and_count_nothing_for_unseen_states(t
                 assert probability == seen.mean()
 
 
-def test_the_turned_over_system_is_one_minus_the_other(truth):
-    other = turned_over(truth)
+def test_the_with_flipped_reward_system_is_one_minus_the_other(truth):
+    other = with_flipped_reward(truth)
     assert other.reward_parents == truth.reward_parents
     assert other.mean_reward({}) == pytest.approx(1 - truth.mean_reward({}))
     for (arm, mean), (same, turned) in zip(truth.arm_means().items(), other.arm_means().items(), strict=True):

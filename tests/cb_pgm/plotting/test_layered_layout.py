@@ -5,24 +5,15 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
+from graphs import random_dag
 
 from cb_pgm.plotting.layered_layout import layered_layout
 
 
-def random_dag(n: int, edges: int, seed: int) -> nx.DiGraph:
-    rng = np.random.default_rng(seed)
-    pairs = list(combinations(range(n), 2))
-    dag = nx.DiGraph()
-    dag.add_nodes_from(f"node{v}" for v in rng.permutation(n))
-    for index in rng.choice(len(pairs), size=min(edges, len(pairs)), replace=False):
-        tail, head = pairs[index]
-        dag.add_edge(f"node{tail}", f"node{head}")
-    return dag
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_arrows_point_down_and_boxes_dont_overlap(seed):
-    dag = random_dag(4 + 3 * seed, 6 * seed, seed)
+    n = 4 + 3 * seed
+    dag = random_dag([f"node{v}" for v in range(n)], 4 / n, np.random.default_rng(seed))
     widths = {node: 0.5 + 0.3 * (index % 4) for index, node in enumerate(dag)}
     layout = layered_layout(dag, widths)
     assert set(layout.positions) == set(dag)
@@ -41,7 +32,7 @@ def test_long_arrows_bend_once_in_every_layer_that_they_pass():
 
 
 def test_the_layout_doesnt_depend_on_the_order_of_edges():
-    dag = random_dag(20, 30, 5)
+    dag = random_dag([f"node{v}" for v in range(20)], 0.15, np.random.default_rng(5))
     again = nx.DiGraph()
     again.add_nodes_from(dag)
     again.add_edges_from(reversed(list(dag.edges)))

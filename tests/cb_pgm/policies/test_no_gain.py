@@ -7,13 +7,14 @@ import pytest
 
 from cb_pgm import CNUCB, MOSS, UCB, CausalSystem, ScreeningUCB, ThompsonSampling, instances, simulate, theory
 
-N, K, HORIZON = 4, 2, 4000
+N, K, HORIZON = 3, 2, 2000
+RUNS = 4
 FAMILIES = [instances.lower_bound_effect_gap, instances.lower_bound_reward_gap]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_screening_and_thompson_sampling_lose_as_much_as_ucb(family: Callable[..., CausalSystem]) -> None:
-    """All 8 instances, 4 runs each, 4,000 rounds, 4 s: means equal UCB's within 5 % and 4 standard errors.
+    """All 6 instances, 4 runs each: means equal UCB's within 4 standard errors, a tenth of it; 2 s.
 
     And no mean is below the minimax lower bound, since the instances are the ones that prove it.
     """
@@ -22,13 +23,15 @@ def test_screening_and_thompson_sampling_lose_as_much_as_ucb(family: Callable[..
         system = family(N, K, instance=instance, horizon=HORIZON)
         for policy in (UCB, ScreeningUCB, ThompsonSampling):
             made = policy(system.states, settable=system.settable)
-            runs = [simulate(made, system, HORIZON, seed=100 * instance + run) for run in range(4)]
+            runs = [simulate(made, system, HORIZON, seed=100 * instance + run) for run in range(RUNS)]
             regrets[made.name] += [run.regret for run in runs]
+    ucb = np.array(regrets.pop("ucb"))
     bound = theory.minimax_lower_bound(N, K, HORIZON)
-    ucb = np.array(regrets["ucb"])
+    assert ucb.mean() >= bound
     for found in regrets.values():
         error = np.hypot(np.std(found), np.std(ucb)) / np.sqrt(len(ucb))
-        assert abs(np.mean(found) - np.mean(ucb)) <= 0.05 * np.mean(ucb) + 4 * error
+        assert 4 * error < 0.15 * ucb.mean()  # else the next line would show little
+        assert abs(np.mean(found) - ucb.mean()) <= 4 * error
         assert np.mean(found) >= bound
 
 

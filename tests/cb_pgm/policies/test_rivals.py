@@ -1,12 +1,12 @@
 """Every rival does its own job: KL-UCB, RAPS, C-UCB, learning the graph first, and the oracle."""
 
-import itertools
 import math
 from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
 import pytest
+from graphs import ordered_dags
 from scipy.optimize import brentq
 from scipy.stats import binom
 
@@ -27,8 +27,9 @@ from cb_pgm import (
 from cb_pgm.errors import PolicyError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.policies.causal_ucb import parent_distributions
+from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.raps import Reply, parent_search, raps_batch_size
-from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
+from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.search import Search, exact_answers
 from cb_pgm.search.orientation import orient
 from discovery import EssentialGraph
@@ -117,8 +118,8 @@ class TestParentSearch:
 
     def test_finds_a_parent_in_every_dag_of_five_nodes(self) -> None:
         rng = np.random.default_rng(1)
-        for dag in _dags(5):
-            for parents in ({2}, {0, 4}, {1, 2, 3}):
+        for dag in ordered_dags(5):
+            for parents in ({"X3"}, {"X1", "X5"}, {"X2", "X3", "X4"}):
                 assert _search(dag, parents, rng)[0] in parents
         assert _search(nx.DiGraph([(0, 1)]), set(), rng)[0] is None
 
@@ -151,16 +152,6 @@ def _rulers(dag: nx.DiGraph, parent: str, variable: str) -> set[str]:
         if kept != (other in above):
             rulers.add(other)
     return rulers
-
-
-def _dags(n: int) -> Iterator[nx.DiGraph]:
-    """Every DAG on n nodes up to relabelling."""
-    pairs = list(itertools.combinations(range(n), 2))
-    for chosen in itertools.product([False, True], repeat=len(pairs)):
-        dag = nx.DiGraph()
-        dag.add_nodes_from(range(n))
-        dag.add_edges_from(itertools.compress(pairs, chosen))
-        yield dag
 
 
 class TestRAPS:
@@ -231,7 +222,7 @@ class TestRAPS:
         system = instances.tree(3, 2, seed=0)
         policy = RAPS(system.states, reward_gap=0.1, effect_gap=0.0)
         assert len(policy.ask().intervention) == 1
-        assert policy.fallback == "the effect gap is 0, so no number of pulls is enough"
+        assert "effect gap is 0" in policy.fallback
 
     def test_refuses_to_stop_at_one_where_one_may_not_be_enough(self) -> None:
         with pytest.raises(PolicyError, match="stop_at_one"):
@@ -344,10 +335,9 @@ class TestCausalUCB:
 
 class TestOrient:
     def test_every_dag_of_five_nodes_is_learnt(self) -> None:
-        for dag in _dags(5):
-            named = nx.relabel_nodes(dag, str)
-            learnt, _ = _oriented(orient(EssentialGraph.from_dag(named)), named)
-            assert sorted(learnt.closure().arrows()) == sorted(named.edges)
+        for dag in ordered_dags(5):
+            learnt, _ = _oriented(orient(EssentialGraph.from_dag(dag)), dag)
+            assert sorted(learnt.closure().arrows()) == sorted(dag.edges)
 
     @pytest.mark.parametrize("shape", ["recursive", "chain", "star", "binary"])
     def test_a_tree_takes_a_logarithm_of_questions(self, shape: str) -> None:

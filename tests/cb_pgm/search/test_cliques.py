@@ -1,10 +1,10 @@
 import random
 from collections.abc import Callable
 from itertools import combinations
-from types import ModuleType
 
 import networkx as nx
 import pytest
+from graphs import random_chordal_dag
 
 from cb_pgm.errors import SearchError
 from cb_pgm.search.clique_graphs import (
@@ -17,10 +17,10 @@ from cb_pgm.search.cliques import clique_tree, maximal_cliques
 
 
 @pytest.fixture(scope="module")
-def chordal_dags(paper_slips: ModuleType) -> list[nx.DiGraph]:
+def chordal_dags() -> list[nx.DiGraph]:
     """Random DAGs without v-structures, 2 to 15 nodes; their skeletons are the connected chordal graphs."""
     rng = random.Random(0)
-    return [paper_slips.random_chordal_dag(rng.randint(2, 15), rng.randint(2, 6), rng) for _ in range(100)]
+    return [random_chordal_dag(rng.randint(2, 15), rng.randint(2, 6), rng) for _ in range(100)]
 
 
 def spanning_trees_of_largest_weight(graph: nx.Graph) -> list[nx.Graph]:
@@ -129,6 +129,6 @@ def test_dags_with_v_structures_are_refused_with_one(function: Callable[..., obj
         function(nx.DiGraph(["AC", "BC"]))
 
 
-def test_hundreds_of_nodes_take_no_time(paper_slips: ModuleType) -> None:
-    dag = paper_slips.random_chordal_dag(1_000, 6, random.Random(5))
+def test_hundreds_of_nodes_take_no_time() -> None:
+    dag = random_chordal_dag(1_000, 6, random.Random(5))
     assert clique_graph(dag.to_undirected()).number_of_nodes() > 500

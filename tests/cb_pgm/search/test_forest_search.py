@@ -1,9 +1,9 @@
 import random
 from itertools import permutations
-from types import ModuleType
 
 import networkx as nx
 import pytest
+from graphs import ordered_dags
 
 from cb_pgm.errors import SearchError
 from cb_pgm.search import exact_answers, forest, is_forest, solve
@@ -12,17 +12,17 @@ from discovery import EssentialGraph
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
-def test_right_on_every_forest(paper_slips: ModuleType, n: int) -> None:
-    for dag in paper_slips.all_dags(n):
+def test_right_on_every_forest(n: int) -> None:
+    for dag in ordered_dags(n):
         graph = EssentialGraph.from_dag(dag)
         if is_forest(graph):
             for variable in dag:
                 assert solve(forest(graph), exact_answers(dag, [variable])).reward_variables == (variable,)
 
 
-def test_components_come_downstream_first_whatever_the_priority(paper_slips: ModuleType) -> None:
+def test_components_come_downstream_first_whatever_the_priority() -> None:
     rng = random.Random(0)
-    for dag in paper_slips.all_dags(4):
+    for dag in ordered_dags(4):
         graph = EssentialGraph.from_dag(dag)
         for priority in (None, rng.sample(list(dag), 3), {node: rng.random() for node in dag}):
             components = components_in_order(graph, priority)
@@ -58,8 +58,8 @@ def test_a_component_that_is_no_tree_ends_the_search_without_a_name() -> None:
     assert "isn't a tree" in result.note
 
 
-def test_nothing_is_named_when_nothing_moves_the_reward(paper_slips: ModuleType) -> None:
-    for dag in paper_slips.all_dags(3):
+def test_nothing_is_named_when_nothing_moves_the_reward() -> None:
+    for dag in ordered_dags(3):
         graph = EssentialGraph.from_dag(dag)
         if is_forest(graph):
             result = solve(forest(graph), exact_answers(dag, []))

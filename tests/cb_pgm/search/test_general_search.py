@@ -1,16 +1,17 @@
 import random
-from types import ModuleType
 
 import networkx as nx
+import paper_slips
 import pytest
+from graphs import ordered_dags, random_chordal_dag
 
 from cb_pgm.search import Probe, exact_answers, general, is_forest, solve
 from discovery import EssentialGraph
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
-def test_finds_what_the_mended_pseudo_code_finds(paper_slips: ModuleType, n: int) -> None:
-    for dag in paper_slips.all_dags(n):
+def test_finds_what_the_mended_pseudo_code_finds(n: int) -> None:
+    for dag in ordered_dags(n):
         graph = EssentialGraph.from_dag(dag)
         for variable in dag:
             run = paper_slips.Run(graph, dag, variable, paper_slips.Slips(), random.Random(0))
@@ -18,8 +19,8 @@ def test_finds_what_the_mended_pseudo_code_finds(paper_slips: ModuleType, n: int
             assert set(result.candidates) == set(run.outcome())
 
 
-def test_forests_are_searched_like_trees(paper_slips: ModuleType) -> None:
-    for dag in paper_slips.all_dags(4):
+def test_forests_are_searched_like_trees() -> None:
+    for dag in ordered_dags(4):
         graph = EssentialGraph.from_dag(dag)
         if is_forest(graph):
             for variable in dag:
@@ -34,19 +35,19 @@ def test_a_single_clique_is_found_whole() -> None:
         assert result.reward_variables == ()
 
 
-def test_no_clique_is_found_when_nothing_moves_the_reward(paper_slips: ModuleType) -> None:
+def test_no_clique_is_found_when_nothing_moves_the_reward() -> None:
     rng = random.Random(1)
     for _ in range(50):
-        dag = paper_slips.random_chordal_dag(rng.randint(3, 12), 4, rng)
+        dag = random_chordal_dag(rng.randint(3, 12), 4, rng)
         result = solve(general(EssentialGraph.from_dag(dag)), exact_answers(dag, []))
         assert result.candidates == ()
         assert result.note
 
 
-def test_answers_that_contradict_each_other_end_the_search(paper_slips: ModuleType) -> None:
+def test_answers_that_contradict_each_other_end_the_search() -> None:
     rng = random.Random(2)
     for _ in range(300):
-        dag = paper_slips.random_chordal_dag(rng.randint(3, 12), 4, rng)
+        dag = random_chordal_dag(rng.randint(3, 12), 4, rng)
         chance = rng.random()
         result = solve(
             general(EssentialGraph.from_dag(dag)),

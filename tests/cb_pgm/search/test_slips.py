@@ -7,10 +7,11 @@ counterexample.
 import random
 from collections import Counter
 from collections.abc import Sequence
-from types import ModuleType
 
 import networkx as nx
+import paper_slips
 import pytest
+from graphs import ordered_dags
 
 from cb_pgm.search import exact_answers, general, solve, sound
 from cb_pgm.search.clique_graphs import is_intersection_incomparable
@@ -36,7 +37,7 @@ def dag_of(n: int, arrows: str) -> nx.DiGraph:
 
 
 @pytest.mark.parametrize("slip", COUNTEREXAMPLES)
-def test_each_slip_leads_astray_where_the_mended_text_does_not(paper_slips: ModuleType, slip: str) -> None:
+def test_each_slip_leads_astray_where_the_mended_text_does_not(slip: str) -> None:
     n, arrows, variable, expected = COUNTEREXAMPLES[slip]
     dag = dag_of(n, arrows)
     graph = EssentialGraph.from_dag(dag)
@@ -49,7 +50,7 @@ def test_each_slip_leads_astray_where_the_mended_text_does_not(paper_slips: Modu
     assert solve(sound(graph), exact_answers(dag, [variable])).reward_variables == (variable,)
 
 
-def test_slip_4_names_the_deepest_variable_of_a_component_upstream(paper_slips: ModuleType) -> None:
+def test_slip_4_names_the_deepest_variable_of_a_component_upstream() -> None:
     dag = dag_of(3, "13 23")
     run = paper_slips.Run(EssentialGraph.from_dag(dag), dag, "X3", paper_slips.Slips(order="upstream"), None)
     assert run.outcome() in (("X1",), ("X2",))
@@ -59,7 +60,7 @@ def test_slip_4_names_the_deepest_variable_of_a_component_upstream(paper_slips: 
     ("arrows", "variable", "last_first"), [("12 13 14 23 34", "X2", False), ("12 13 23 24", "X3", True)]
 )
 def test_slip_6_cuts_off_the_reward_variable_though_theorem_3_applies(
-    paper_slips: ModuleType, arrows: str, variable: str, last_first: bool
+    arrows: str, variable: str, last_first: bool
 ) -> None:
     dag = dag_of(4, arrows)
     graph = EssentialGraph.from_dag(dag)
@@ -77,9 +78,9 @@ def test_slip_7_a_star_is_not_intersection_incomparable_as_printed() -> None:
 
 
 @pytest.mark.slow
-def test_counts_on_all_dags_of_five_nodes(paper_slips: ModuleType) -> None:
+def test_counts_on_all_dags_of_five_nodes() -> None:
     """5,120 cases, each with six variants of the algorithms; about 20 seconds."""
-    cases = [(EssentialGraph.from_dag(dag), dag, node) for dag in paper_slips.all_dags(5) for node in dag]
+    cases = [(EssentialGraph.from_dag(dag), dag, node) for dag in ordered_dags(5) for node in dag]
     forests = [case for case in cases if len(case[0].undirected) == 5 - len(case[0].chain_components())]
     assert (len(cases), len(forests)) == (5120, 3590)
 

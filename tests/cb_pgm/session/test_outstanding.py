@@ -17,9 +17,10 @@ from cb_pgm import (
     ThompsonSampling,
 )
 from cb_pgm.policies.arms import ArmTotals
-from cb_pgm.policies.registry import POLICIES, PolicyContext, make_policy
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import POLICIES, make_policy
 
-REAL = [name for name, kind in POLICIES.items() if not kind.told]
+REAL = [name for name, kind in POLICIES.items() if not kind.is_oracle]
 
 
 @pytest.fixture(scope="module")

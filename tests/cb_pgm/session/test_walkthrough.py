@@ -12,7 +12,7 @@ from cb_pgm import Session
 from cb_pgm.cli.program import main
 from cb_pgm.session.state import OpenPull
 
-TITLE = "## Real experiments"
+TITLE = "## A real experiment"
 MORE = re.compile(r"# .*\b(two|three|four|five|six) more")
 NUMBERS = ("two", "three", "four", "five", "six")
 

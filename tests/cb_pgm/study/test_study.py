@@ -1,11 +1,13 @@
 """Studies: the same numbers however they are played, killed and resumed; every key checked; errors kept."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import closing
 from pathlib import Path
 
@@ -13,10 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cb_pgm import UCB
+from cb_pgm import UCB, instances
+from cb_pgm.cli.program import main
 from cb_pgm.errors import StudyError
-from cb_pgm.policies.registry import PolicyContext
-from cb_pgm.study import Study, cells, run_study
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.study import Study, cells, config, run_study
 from cb_pgm.study.cells import play_cell
 from discovery import estimate
 
@@ -268,12 +271,16 @@ def test_resuming_refuses_a_changed_study_and_a_used_folder(plain: Path, tmp_pat
         ({"system": []}, r"at least one \[\[system\]\]"),
         ({"system": [{"instance": "treee", "n": 3}]}, "treee"),
         ({"system": [{"instance": "tree", "n": 3, "nstates": 2}]}, "did you mean 'n_states'"),
+        ({"system": [{"instance": "forest", "n_states": 2}]}, "the key n of forest"),
+        ({"system": [{"instance": "lower_bound_effect_gap", "n": 3}]}, "the key n_states"),
+        ({"system": [{"instance": "tree", "n": 3, "seed": 1}]}, "seed"),
         ({"system": [{"network": "nowhere.bif", "reward": "a=b"}]}, "nowhere.bif"),
         ({"system": [{"network": "data/asia.bif"}]}, "reward"),
         ({"graph": [{"source": "estimated", "method": "gess"}]}, "gess"),
         ({"graph": [{"source": "dreamt"}]}, "dreamt"),
         ({"policy": [{"name": "ucbb"}]}, "did you mean 'ucb'"),
         ({"policy": [{"name": "ucb"}, {"name": "ucb"}]}, "twice"),
+        ({"policy": [{"name": "screening", "max_parents": 0}]}, "max_parents to be whole"),
     ],
 )
 def test_every_key_and_value_is_checked(change: dict, said: str) -> None:
@@ -281,16 +288,33 @@ def test_every_key_and_value_is_checked(change: dict, said: str) -> None:
         Study.from_dict(SMALL | change)
 
 
-def test_toml_from_the_command_line(tmp_path: Path) -> None:
-    file = _toml(tmp_path / "study.toml", SMALL | {"runs": 1, "horizons": [100]})
-    command = [sys.executable, "-m", "cb_pgm", "study", str(file), "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("9 of 9 cells done")
-    again = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert again.returncode == 1
-    assert again.stderr.count("\n") == 1
+def test_every_key_is_documented() -> None:
+    """The page that users read names every key of every part, those of the families from their signatures."""
+    documented = re.findall(r"^(\w[\w, ]*) : ", config.__doc__ or "", flags=re.MULTILINE)
+    words = {word for line in documented for word in line.split(", ")}
+    families = {key for name in instances.__all__ for key in config._instance_keys(name)}
+    assert words == families | {
+        *("title", "seed", "runs", "horizons", "failure_prob"),
+        *("network", "reward", "instance", "label", "source", "method", "rows", "name", "max_parents"),
+    }
+
+
+def test_the_example_of_the_documentation_is_a_study() -> None:
+    """Its example, with a policy that exists in place of the reader's own."""
+    lines = re.findall(r"^    (\[\[.*|\w+ = .*)$", config.__doc__ or "", flags=re.MULTILINE)
+    study = Study.from_dict(tomllib.loads("\n".join(lines)))
+    assert [len(study.systems), len(study.graphs), len(study.policies)] == [3, 5, 2]
+
+
+def test_toml_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tree = [{"instance": "tree", "n": 4}]
+    smaller = {"runs": 1, "horizons": [100], "system": tree, "graph": [{"source": "oracle"}]}
+    file = _toml(tmp_path / "study.toml", SMALL | smaller)
+    options = ["--out", str(tmp_path / "out")]
+    assert main(["study", str(file), *options]) == 0
+    assert "2 of 2 cells" in capsys.readouterr().out
+    assert main(["study", str(file), *options]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
     (tmp_path / "bad.toml").write_text("runs = = 2")
-    bad = subprocess.run(
-        [*command[:4], str(tmp_path / "bad.toml"), *command[5:]], capture_output=True, text=True
-    )
-    assert (bad.returncode, bad.stderr.count("\n")) == (1, 1)
+    assert main(["study", str(tmp_path / "bad.toml"), *options]) == 1
+    assert "bad.toml" in capsys.readouterr().err

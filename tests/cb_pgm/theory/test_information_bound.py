@@ -8,7 +8,7 @@ import pytest
 
 from cb_pgm import CausalSystem, instances
 from cb_pgm.errors import CausalSystemError
-from cb_pgm.theory.information_bound import information_rate, least_pulls
+from cb_pgm.theory.information_bound import information_rate, least_pulls, proven_least_pulls
 
 
 @pytest.mark.parametrize("depth", [0, 1])
@@ -62,16 +62,29 @@ def test_pulls_grow_with_the_logarithm_of_one_over_delta() -> None:
     assert many - few == pytest.approx(math.log(100) / information_rate(system), rel=1e-9)
 
 
+@pytest.mark.parametrize("failure_prob", [0.2, 0.05, 1e-6])
+def test_the_proven_bound_is_the_divergence_of_two_coins_and_below_the_yardstick(failure_prob: float) -> None:
+    system = instances.tree(5, 3, seed=2)
+    p, q = failure_prob, 1 - failure_prob
+    divergence = p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
+    proven = proven_least_pulls(system, failure_prob)
+    assert proven == pytest.approx(divergence / information_rate(system), rel=1e-9)
+    assert proven < least_pulls(system, failure_prob)
+
+
 def test_a_reward_that_depends_on_nothing_is_never_told_apart() -> None:
     system = instances.tree(4, 2, reward_means=[0.4, 0.4], seed=3)
     assert information_rate(system) == 0
     assert least_pulls(system, 0.05) == math.inf
+    assert proven_least_pulls(system, 0.05) == math.inf
 
 
-def test_refuses_two_parents_and_no_arms() -> None:
+def test_refuses_two_parents_no_arms_and_large_failure_probabilities() -> None:
     with pytest.raises(CausalSystemError, match="one parent but found 2"):
         information_rate(instances.tree(4, 2, n_parents=2, seed=4))
     system = instances.tree(4, 2, seed=4)
+    with pytest.raises(CausalSystemError, match="failure_prob above 0"):
+        proven_least_pulls(system, 0.6)
     stuck = CausalSystem.from_model(system.model, system.reward, settable={})
     with pytest.raises(CausalSystemError, match="no arm"):
         information_rate(stuck)

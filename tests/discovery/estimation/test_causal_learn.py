@@ -5,23 +5,23 @@ import types
 import numpy as np
 import pytest
 
-from discovery.estimation.causal_learn import MixedGraph, put_in, read_matrix
+from discovery.estimation.causal_learn import MixedGraph, patched, read_matrix
 
 
 def test_what_was_put_in_is_taken_out_again_also_when_the_call_raises():
     library = types.ModuleType("library")
     library.score = "its own"
-    with put_in((library, {"score": "ours"})):
+    with patched((library, {"score": "ours"})):
         assert library.score == "ours"
     assert library.score == "its own"
-    with pytest.raises(ZeroDivisionError), put_in((library, {"score": "ours"})):
+    with pytest.raises(ZeroDivisionError), patched((library, {"score": "ours"})):
         1 / 0  # noqa: B018
     assert library.score == "its own"
 
 
 def test_names_that_the_library_does_not_have_are_not_left_behind():
     library = types.ModuleType("library")
-    with put_in((library, {"moved": "ours"})):
+    with patched((library, {"moved": "ours"})):
         assert not hasattr(library, "moved")
     assert not hasattr(library, "moved")
 

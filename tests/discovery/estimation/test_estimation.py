@@ -1,22 +1,20 @@
 """Whatever the table, the method and the knowledge: a valid graph, with all that was done to it on record."""
 
-import json
-import os
 import re
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
+from graphs import random_dag, rows_from
 
 from discovery.errors import EstimationError, KnowledgeError
 from discovery.estimation import estimation
 from discovery.estimation.causal_learn import MixedGraph
-from discovery.estimation.estimation import METHODS, estimate
+from discovery.estimation.estimation import estimate
 from discovery.estimation.knowledge import Knowledge
+from discovery.estimation.settings import METHODS
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.table.discrete_table import DiscreteTable, read_csv
 
@@ -80,12 +78,12 @@ def test_two_variables_are_enough(method):
     assert joined.undirected == (("v0", "v1"),)
 
 
-def test_invalid_results_are_repaired_and_the_changes_listed(random_dag, rows_from):
+def test_invalid_results_are_repaired_and_the_changes_listed():
     """30 tables under a rule of PC's that leaves most of them invalid; ten seconds."""
     repaired = 0
     rng = np.random.default_rng(0)
     for _ in range(30):
-        table = table_of(rows_from(random_dag(9, 0.3, rng), 2, 500, rng), 2)
+        table = table_of(rows_from(random_dag(range(9), 0.3, rng), 2, 500, rng), 2)
         found = estimate(table, "pc", uc_rule=0, uc_priority=1)
         assert EssentialGraph.from_dag(found.graph.consistent_extension()) == found.graph
         repaired += bool(found.repairs)
@@ -115,14 +113,14 @@ def test_the_data_decide_which_edge_a_repair_gives_up(monkeypatch):
     assert [(change.kind, set(change.edge)) for change in found.repairs] == [("remove", {"v0", "v3"})]
 
 
-def some_tables(random_dag, rows_from, seeds):
+def some_tables(seeds):
     """Yield tables like those whose results were counted: trees of 20, random DAGs of 15, asia, sachs."""
     asia_codes, sachs_codes = (read_csv(DATA / f"{name}.csv").codes for name in ("asia", "sachs"))
     for seed, n_rows in product(seeds, (1000, 10_000)):
         rng = np.random.default_rng(seed)
         tree = nx.DiGraph([(int(rng.integers(child)), child) for child in range(1, 20)])
         yield table_of(rows_from(tree, 2, n_rows, rng), 2)
-        yield table_of(rows_from(random_dag(15, 2 / 14, rng), 2, n_rows, rng), 2)
+        yield table_of(rows_from(random_dag(range(15), 2 / 14, rng), 2, n_rows, rng), 2)
         for codes in (asia_codes, sachs_codes):
             yield table_of(codes[rng.integers(0, len(codes), n_rows)], int(codes.max()) + 1)
 
@@ -134,26 +132,26 @@ def assert_always_valid(tables):
             assert EssentialGraph.from_dag(graph.consistent_extension()) == graph
 
 
-def test_estimates_are_valid(random_dag, rows_from):
+def test_estimates_are_valid():
     """40 estimates; five seconds. Building the graph checks it; its class is compared once more."""
-    assert_always_valid(some_tables(random_dag, rows_from, range(1)))
+    assert_always_valid(some_tables(range(1)))
 
 
 @pytest.mark.slow
-def test_two_thousand_estimates_are_valid(random_dag, rows_from):
+def test_two_thousand_estimates_are_valid():
     """2,000 estimates; a minute and a half."""
-    assert_always_valid(some_tables(random_dag, rows_from, range(100, 150)))
+    assert_always_valid(some_tables(range(100, 150)))
 
 
 # -- knowledge -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_knowledge_is_kept_exactly_by_every_method(method, random_dag, rows_from):
+def test_knowledge_is_kept_exactly_by_every_method(method):
     """25 tables a method, with knowledge that is true of half of them; ten seconds in all."""
     rng = np.random.default_rng(len(method))
     for trial in range(25):
-        codes = rows_from(random_dag(6, 0.4, rng), 2, 500, rng)
+        codes = rows_from(random_dag(range(6), 0.4, rng), 2, 500, rng)
         order = rng.permutation(6)
         names = [f"v{i}" for i in order]
         known = Knowledge(
@@ -246,12 +244,12 @@ def test_a_smaller_alpha_and_a_smaller_prior_join_less(asia):
     assert edges(structure_prior=1e-9) < edges(structure_prior=6.0)
 
 
-def test_fewer_rows_than_variables_is_warned_of(random_dag, rows_from):
+def test_fewer_rows_than_variables_is_warned_of():
     rng = np.random.default_rng(0)
-    found = estimate(table_of(rows_from(random_dag(24, 0.1, rng), 2, 20, rng), 2))
-    assert found.warnings == (
-        "fewer rows (20) than variables (24): the estimated graph will have many errors",
-    )
+    found = estimate(table_of(rows_from(random_dag(range(24), 0.1, rng), 2, 20, rng), 2))
+    (warning,) = found.warnings
+    assert "20" in warning
+    assert "24" in warning
 
 
 def test_what_a_search_has_to_say_is_a_python_warning_and_on_record(asia, monkeypatch):
@@ -267,30 +265,3 @@ def test_nothing_is_printed_and_the_global_generator_is_left_alone(method, asia,
     estimate(asia, method)
     assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
     assert capfd.readouterr() == ("", "")
-
-
-def test_python_hash_seed_changes_nothing():
-    """Two processes, each estimating asia in three ways; eight seconds."""
-    code = """
-import json
-from discovery import estimate, read_csv
-from discovery.estimation.knowledge import Knowledge
-table = read_csv("data/asia.csv")
-known = Knowledge(roots=["dysp"], forbidden=[("tub", "either")])
-settings = {"method": "ges"}, {"method": "pc", "uc_rule": 0, "uc_priority": 1}, {"knowledge": known}
-found = [estimate(table, **some) for some in settings]
-print(json.dumps([[json.loads(one.graph.to_json()), list(map(str, one.repairs))] for one in found]))
-"""
-    results = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            cwd=DATA.parent,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1")
-    ]
-    assert results[0] == results[1]
-    assert all(graph["nodes"] for graph, _ in json.loads(results[0]))

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from causallearn.search.ScoreBased import GES
+from graphs import random_dag, rows_from
 
-from discovery.estimation.causal_learn import put_in, read_matrix
+from discovery.estimation.causal_learn import patched, read_matrix
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
 from discovery.estimation.ges_search import run_ges
@@ -19,28 +20,28 @@ def causal_learns_own(codes):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_result_is_causal_learns_own(seed, random_dag, rows_from):
+def test_the_result_is_causal_learns_own(seed):
     rng = np.random.default_rng(seed)
     n, n_states = int(rng.integers(3, 8)), int(rng.integers(2, 4))
-    dag = random_dag(n, 0.5, rng)
+    dag = random_dag(range(n), 0.5, rng)
     codes = rows_from(dag, n_states, int(rng.choice([100, 1000])), rng)
     assert counted(codes, n_states) == causal_learns_own(codes)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_faster_helpers_change_nothing(seed, random_dag, rows_from, monkeypatch):
+def test_the_faster_helpers_change_nothing(seed, monkeypatch):
     """Denser graphs than causal-learn's own score has time for: the same search with its own helpers."""
     rng = np.random.default_rng(seed)
-    codes = rows_from(random_dag(14, 0.3, rng), 2, 3000, rng)
+    codes = rows_from(random_dag(range(14), 0.3, rng), 2, 3000, rng)
     faster = counted(codes, 2)
     monkeypatch.setattr("discovery.estimation.ges_search._faster_helpers", lambda module: {})
     assert counted(codes, 2) == faster
     assert faster.directed
 
 
-def test_causal_learn_is_unchanged_afterwards(random_dag, rows_from):
+def test_causal_learn_is_unchanged_afterwards():
     rng = np.random.default_rng(0)
-    codes = rows_from(random_dag(4, 0.5, rng), 2, 200, rng)
+    codes = rows_from(random_dag(range(4), 0.5, rng), 2, 200, rng)
     before = dict(vars(GES))
     counted(codes, 2)
     assert dict(vars(GES)) == before
@@ -53,14 +54,14 @@ def test_causal_learn_is_unchanged_afterwards(random_dag, rows_from):
     assert dict(vars(GES)) == before
 
 
-def test_a_causal_learn_with_another_hook_keeps_its_own_and_says_so(random_dag, rows_from, monkeypatch):
+def test_a_causal_learn_with_another_hook_keeps_its_own_and_says_so(monkeypatch):
     rng = np.random.default_rng(1)
-    codes = rows_from(random_dag(4, 0.5, rng), 2, 500, rng)
+    codes = rows_from(random_dag(range(4), 0.5, rng), 2, 500, rng)
     expected = causal_learns_own(codes)
     search, own_score = GES.ges, GES.local_score_BDeu
 
     def ignores_what_was_put_in(data, score_func):
-        with put_in((GES, {"local_score_BDeu": own_score})):
+        with patched((GES, {"local_score_BDeu": own_score})):
             return search(data, score_func=score_func)
 
     monkeypatch.setattr(GES, "ges", ignores_what_was_put_in)
@@ -70,10 +71,10 @@ def test_a_causal_learn_with_another_hook_keeps_its_own_and_says_so(random_dag, 
     assert "its own BDeu" in found.warnings[0]
 
 
-def test_a_causal_learn_that_minimises_gets_the_score_with_the_other_sign(random_dag, rows_from, monkeypatch):
+def test_a_causal_learn_that_minimises_gets_the_score_with_the_other_sign(monkeypatch):
     """As up to its version 0.1.4.3: a search that turns every score round before it maximises."""
     rng = np.random.default_rng(2)
-    codes = rows_from(random_dag(6, 0.4, rng), 2, 1000, rng)
+    codes = rows_from(random_dag(range(6), 0.4, rng), 2, 1000, rng)
     expected = counted(codes, 2)
     search, own_score = GES.ges, GES.local_score_BDeu
 
@@ -81,7 +82,7 @@ def test_a_causal_learn_that_minimises_gets_the_score_with_the_other_sign(random
         return lambda *arguments: -score(*arguments)
 
     def minimises(data, score_func):
-        with put_in((GES, {"local_score_BDeu": turned(GES.local_score_BDeu)})):
+        with patched((GES, {"local_score_BDeu": turned(GES.local_score_BDeu)})):
             return search(data, score_func=score_func)
 
     monkeypatch.setattr(GES, "local_score_BDeu", turned(own_score))
@@ -105,9 +106,9 @@ def test_a_variable_with_thirty_effects_takes_seconds():
     assert counted(codes, 2).undirected == tuple((0, effect) for effect in range(1, 31))
 
 
-def test_parents_that_score_minus_infinity_never_occur(random_dag, rows_from):
+def test_parents_that_score_minus_infinity_never_occur():
     rng = np.random.default_rng(3)
-    codes = rows_from(random_dag(6, 0.8, rng), 2, 3000, rng)
+    codes = rows_from(random_dag(range(6), 0.8, rng), 2, 3000, rng)
     bdeu = BDeu(Contingency(codes, [2] * 6))
 
     def score(variable, parents):

@@ -5,6 +5,7 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
+from graphs import random_dag
 
 from discovery.errors import KnowledgeError
 from discovery.estimation.informed import informed_graph
@@ -45,12 +46,12 @@ def assert_kept(graph, known):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_knowledge_is_kept_exactly_in_any_graph(seed, random_dag):
+def test_random_knowledge_is_kept_exactly_in_any_graph(seed):
     """300 random graphs with random knowledge, true or not; a few seconds."""
     rng = np.random.default_rng(seed)
     with_background = 0
     for _ in range(75):
-        estimate = EssentialGraph.from_dag(named(random_dag(int(rng.integers(3, 12)), rng.random(), rng)))
+        estimate = EssentialGraph.from_dag(named(random_dag(range(rng.integers(3, 12)), rng.random(), rng)))
         known = random_knowledge(estimate.nodes, rng)
         graph, _ = informed_graph(estimate, known)
         assert_kept(graph, known)
@@ -62,11 +63,11 @@ def test_random_knowledge_is_kept_exactly_in_any_graph(seed, random_dag):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_true_knowledge_keeps_the_class_and_changes_nothing(seed, random_dag):
+def test_true_knowledge_keeps_the_class_and_changes_nothing(seed):
     """200 random DAGs: what is true of one can't need another class, nor make a v-structure."""
     rng = np.random.default_rng(seed)
     for _ in range(50):
-        dag = named(random_dag(int(rng.integers(3, 12)), rng.random(), rng))
+        dag = named(random_dag(range(rng.integers(3, 12)), rng.random(), rng))
         true = EssentialGraph.from_dag(dag)
         absent = [pair for pair in ((a, b) for a in dag for b in dag if a != b) if not dag.has_edge(*pair)]
         order = list(nx.topological_sort(dag))
@@ -81,11 +82,11 @@ def test_true_knowledge_keeps_the_class_and_changes_nothing(seed, random_dag):
         assert all(dag.has_edge(*arrow) for arrow in graph.background)
 
 
-def test_the_listed_changes_lead_from_the_estimate_to_the_result(random_dag):
+def test_the_listed_changes_lead_from_the_estimate_to_the_result():
     rng = np.random.default_rng(9)
     kinds = set()
     for _ in range(200):
-        estimate = EssentialGraph.from_dag(named(random_dag(int(rng.integers(3, 9)), rng.random(), rng)))
+        estimate = EssentialGraph.from_dag(named(random_dag(range(rng.integers(3, 9)), rng.random(), rng)))
         graph, changes = informed_graph(estimate, random_knowledge(estimate.nodes, rng))
         directed, lines = set(estimate.directed), set(map(frozenset, estimate.undirected))
         for change in changes:
@@ -126,19 +127,19 @@ def test_a_direction_that_contradicts_a_v_structure_undoes_it():
     assert (graph.undirected, graph.background) == ((("A", "B"), ("B", "C")), (("B", "A"), ("B", "C")))
 
 
-def test_the_order_of_the_statements_does_not_matter(random_dag):
+def test_the_order_of_the_statements_does_not_matter():
     rng = np.random.default_rng(2)
     for _ in range(50):
-        estimate = EssentialGraph.from_dag(named(random_dag(7, 0.5, rng)))
+        estimate = EssentialGraph.from_dag(named(random_dag(range(7), 0.5, rng)))
         known = random_knowledge(estimate.nodes, rng)
         turned = Knowledge(known.tiers, known.required[::-1], known.forbidden[::-1], known.roots, known.sinks)
         assert informed_graph(estimate, known)[0] == informed_graph(estimate, turned)[0]
 
 
-def test_no_pair_is_joined_that_neither_data_nor_knowledge_join(random_dag):
+def test_no_pair_is_joined_that_neither_data_nor_knowledge_join():
     rng = np.random.default_rng(5)
     for _ in range(50):
-        estimate = EssentialGraph.from_dag(named(random_dag(8, 0.3, rng)))
+        estimate = EssentialGraph.from_dag(named(random_dag(range(8), 0.3, rng)))
         known = random_knowledge(estimate.nodes, rng)
         graph, _ = informed_graph(estimate, known)
         required = {frozenset(arrow) for arrow in known.required}

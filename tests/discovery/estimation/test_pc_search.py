@@ -6,6 +6,7 @@ import pytest
 from causallearn.search.ConstraintBased import PC
 from causallearn.utils import cit
 from causallearn.utils.PCUtils import SkeletonDiscovery
+from graphs import random_dag, rows_from
 
 from discovery.estimation import pc_search
 from discovery.estimation.causal_learn import read_matrix
@@ -33,28 +34,28 @@ def from_d_separation(dag, **settings):
 
 
 @pytest.mark.parametrize(("rule", "priority"), RULES)
-def test_the_result_is_causal_learns_own(rule, priority, random_dag, rows_from, monkeypatch):
+def test_the_result_is_causal_learns_own(rule, priority, monkeypatch):
     for own_skeleton_above in (100, 0):
         monkeypatch.setattr(pc_search, "OWN_SKELETON_ABOVE", own_skeleton_above)
         rng = np.random.default_rng(10 * rule + priority)
         for _ in range(3):
-            codes = rows_from(random_dag(8, 0.4, rng), 2, int(rng.choice([200, 2000])), rng)
+            codes = rows_from(random_dag(range(8), 0.4, rng), 2, int(rng.choice([200, 2000])), rng)
             expected = causal_learns_own(codes, uc_rule=rule, uc_priority=priority)
             assert counted(codes, 2, uc_rule=rule, uc_priority=priority) == expected
 
 
-def test_on_more_than_a_hundred_variables_too(random_dag, rows_from, monkeypatch):
+def test_on_more_than_a_hundred_variables_too(monkeypatch):
     rng = np.random.default_rng(0)
-    codes = rows_from(random_dag(102, 0.01, rng), 2, 300, rng)
+    codes = rows_from(random_dag(range(102), 0.01, rng), 2, 300, rng)
     ours = counted(codes, 2, alpha=0.001)
     monkeypatch.setattr(pc_search, "OWN_SKELETON_ABOVE", 102)
     assert ours == counted(codes, 2, alpha=0.001)
     assert ours.undirected
 
 
-def test_causal_learn_is_unchanged_afterwards(random_dag, rows_from):
+def test_causal_learn_is_unchanged_afterwards():
     rng = np.random.default_rng(0)
-    codes = rows_from(random_dag(5, 0.5, rng), 2, 200, rng)
+    codes = rows_from(random_dag(range(5), 0.5, rng), 2, 200, rng)
     modules = (PC, cit, SkeletonDiscovery)
     before, tests = [dict(vars(module)) for module in modules], dict(cit._custom_ci_tests)
     counted(codes, 2)
@@ -69,9 +70,9 @@ def test_causal_learn_is_unchanged_afterwards(random_dag, rows_from):
     assert cit._custom_ci_tests == tests
 
 
-def test_a_causal_learn_without_the_hook_uses_its_own_test_and_says_so(random_dag, rows_from, monkeypatch):
+def test_a_causal_learn_without_the_hook_uses_its_own_test_and_says_so(monkeypatch):
     rng = np.random.default_rng(1)
-    codes = rows_from(random_dag(6, 0.4, rng), 2, 500, rng)
+    codes = rows_from(random_dag(range(6), 0.4, rng), 2, 500, rng)
     expected = causal_learns_own(codes, uc_rule=2, uc_priority=2)
     monkeypatch.delattr(cit, "register_ci_test")
     found = counted(codes, 2)
@@ -88,11 +89,11 @@ def test_forbidding_what_is_not_there_makes_no_v_structure(rule):
 
 
 @pytest.mark.parametrize("rule", [0, 1, 2])
-def test_true_knowledge_of_adjacencies_leaves_the_class_alone(rule, random_dag):
+def test_true_knowledge_of_adjacencies_leaves_the_class_alone(rule):
     """40 random DAGs with exact tests: a few seconds."""
     rng = np.random.default_rng(rule)
     for _ in range(40):
-        dag = random_dag(6, 0.4, rng)
+        dag = random_dag(range(6), 0.4, rng)
         pairs = [(i, j) for i in range(6) for j in range(i + 1, 6) if rng.random() < 0.4]
         joined = {tuple(sorted(edge)) for edge in dag.edges}
         required = tuple(pair for pair in pairs if pair in joined)
@@ -118,9 +119,9 @@ def test_a_hub_ends_in_smaller_conditioning_sets_not_in_hours(monkeypatch):
     assert "larger than 2 after 9,000 tests" in found.warnings[0]
 
 
-def test_no_larger_conditioning_sets_than_asked_for(random_dag, rows_from):
+def test_no_larger_conditioning_sets_than_asked_for():
     rng = np.random.default_rng(2)
-    codes = rows_from(random_dag(7, 0.9, rng), 2, 3000, rng)
+    codes = rows_from(random_dag(range(7), 0.9, rng), 2, 3000, rng)
     test = GSquare(Contingency(codes, [2] * 7)).test
     sizes = set()
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from causallearn.utils.cit import CIT
 from causallearn.utils.PCUtils.SkeletonDiscovery import skeleton_discovery
+from graphs import random_dag, rows_from
 
 from discovery.estimation.skeleton import stable_skeleton
 
@@ -18,9 +19,9 @@ def edges(skeleton):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_graph_and_separators_are_causal_learns(seed, random_dag, rows_from):
+def test_graph_and_separators_are_causal_learns(seed):
     rng = np.random.default_rng(seed)
-    codes = rows_from(random_dag(9, 0.4, rng), 2, 2000, rng)
+    codes = rows_from(random_dag(range(9), 0.4, rng), 2, 2000, rng)
     test = CIT(codes, "gsq")
     theirs = skeleton_discovery(codes, 0.05, test, stable=True, show_progress=False)
     ours = stable_skeleton(9, test, 0.05, all_separators=True)
@@ -30,8 +31,8 @@ def test_graph_and_separators_are_causal_learns(seed, random_dag, rows_from):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_stopping_at_the_first_separator_keeps_the_graph(seed, random_dag):
-    dag = random_dag(9, 0.4, np.random.default_rng(seed))
+def test_stopping_at_the_first_separator_keeps_the_graph(seed):
+    dag = random_dag(range(9), 0.4, np.random.default_rng(seed))
     every = stable_skeleton(9, d_separation(dag), 0.5, all_separators=True)
     first = stable_skeleton(9, d_separation(dag), 0.5)
     assert edges(first) == edges(every) == {tuple(sorted(edge)) for edge in dag.edges}
@@ -40,9 +41,9 @@ def test_stopping_at_the_first_separator_keeps_the_graph(seed, random_dag):
         assert nx.is_d_separator(dag, {pair[0]}, {pair[1]}, set(separator))
 
 
-def test_the_order_of_the_variables_does_not_matter(random_dag, rows_from):
+def test_the_order_of_the_variables_does_not_matter():
     rng = np.random.default_rng(4)
-    codes = rows_from(random_dag(8, 0.5, rng), 3, 300, rng)
+    codes = rows_from(random_dag(range(8), 0.5, rng), 3, 300, rng)
     order = rng.permutation(8)
     one = edges(stable_skeleton(8, CIT(codes, "gsq"), 0.1))
     other = edges(stable_skeleton(8, CIT(codes[:, order], "gsq"), 0.1))

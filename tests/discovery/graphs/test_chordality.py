@@ -4,6 +4,7 @@ import random
 from itertools import combinations
 
 import networkx as nx
+from graphs import random_dag
 
 from discovery.graphs.chordality import chordless_cycle, onwards, perfect_order
 
@@ -11,11 +12,7 @@ from discovery.graphs.chordality import chordless_cycle, onwards, perfect_order
 def random_graphs(n_graphs):
     rng = random.Random(8)
     for _ in range(n_graphs):
-        n = rng.randrange(1, 12)
-        density = rng.random()
-        graph = nx.Graph()
-        graph.add_nodes_from(range(n))
-        graph.add_edges_from(pair for pair in combinations(range(n), 2) if rng.random() < density)
+        graph = random_dag(range(rng.randrange(1, 12)), rng.random(), rng).to_undirected()
         yield graph
         yield nx.complete_to_chordal_graph(graph)[0]
 

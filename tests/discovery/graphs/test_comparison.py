@@ -3,8 +3,8 @@
 import random
 from itertools import combinations
 
-import networkx as nx
 import pytest
+from graphs import random_dag
 
 from discovery import EssentialGraph, GraphError, compare
 
@@ -15,12 +15,7 @@ NOTHING = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
 def random_graphs(n_graphs, n=8):
     rng = random.Random(18)
     for _ in range(n_graphs):
-        density = rng.random()
-        order = rng.sample(range(n), n)
-        dag = nx.DiGraph()
-        dag.add_nodes_from(range(n))
-        dag.add_edges_from(pair for pair in combinations(order, 2) if rng.random() < density)
-        yield EssentialGraph.from_dag(dag)
+        yield EssentialGraph.from_dag(random_dag(range(n), rng.random(), rng))
 
 
 def test_a_graph_compared_with_itself_is_perfect():

@@ -1,69 +1,25 @@
 """An essential graph is exactly what all DAGs of its class have in common, and nothing else gets through."""
 
 import dataclasses
-import json
-import os
 import pickle
 import random
-import subprocess
-import sys
+import re
 import time
 from itertools import combinations, product
 
 import networkx as nx
 import pytest
+from graphs import equivalence_classes, random_dag, signature
 
 from discovery import EssentialGraph, GraphError
 
 NAMES = "ABCDE"
 
 
-def all_dags(n):
-    for marks in product((None, "forwards", "backwards"), repeat=n * (n - 1) // 2):
-        dag = nx.DiGraph()
-        dag.add_nodes_from(NAMES[:n])
-        for (one, other), mark in zip(combinations(NAMES[:n], 2), marks, strict=True):
-            if mark:
-                dag.add_edge(*((one, other) if mark == "forwards" else (other, one)))
-        if nx.is_directed_acyclic_graph(dag):
-            yield dag
-
-
-def signature(dag):
-    """Return skeleton and v-structures: the same for all DAGs of a class only (Verma & Pearl 1990)."""
-    skeleton = frozenset(frozenset(arrow) for arrow in dag.edges)
-    v_structures = frozenset(
-        (head, frozenset(tails))
-        for head in dag
-        for tails in combinations(sorted(dag.predecessors(head)), 2)
-        if frozenset(tails) not in skeleton
-    )
-    return skeleton, v_structures
-
-
-def classes(n):
-    found = {}
-    for dag in all_dags(n):
-        found.setdefault(signature(dag), []).append(dag)
-    return list(found.values())
-
-
-def random_dag(n, n_arrows, seed):
-    rng = random.Random(seed)
-    names = [f"X{i}" for i in range(n)]
-    order = rng.sample(names, n)
-    dag = nx.DiGraph()
-    dag.add_nodes_from(names)
-    for _ in range(n_arrows):
-        one, other = sorted(rng.sample(range(n), 2))
-        dag.add_edge(order[one], order[other])
-    return dag
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_from_dag_is_what_the_class_has_in_common(n):
     """On every DAG: arrows are those that all DAGs of its class have, lines the rest."""
-    for members in classes(n):
+    for members in equivalence_classes(NAMES[:n]):
         common = set.intersection(*(set(dag.edges) for dag in members))
         for dag in members:
             graph = EssentialGraph.from_dag(dag)
@@ -75,7 +31,8 @@ def test_from_dag_is_what_the_class_has_in_common(n):
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_accepts_essential_graphs_and_refuses_every_other_mixed_graph(n):
     essential = {
-        (graph.directed, graph.undirected) for graph in (EssentialGraph.from_dag(c[0]) for c in classes(n))
+        (graph.directed, graph.undirected)
+        for graph in (EssentialGraph.from_dag(c[0]) for c in equivalence_classes(NAMES[:n]))
     }
     accepted = set()
     for marks in product("→←—.", repeat=n * (n - 1) // 2):
@@ -160,7 +117,7 @@ def test_adjacency_is_in_node_order():
 
 def test_chain_components_come_downstream_first():
     for seed in range(30):
-        graph = EssentialGraph.from_dag(random_dag(25, 30, seed))
+        graph = EssentialGraph.from_dag(random_dag(range(25), 0.1, random.Random(seed)))
         components = graph.chain_components()
         position = {node: i for i, component in enumerate(components) for node in component}
         assert sorted(position) == sorted(graph.nodes)
@@ -184,7 +141,7 @@ def test_ties_between_chain_components_go_by_their_earliest_node():
 
 def test_a_consistent_extension_is_in_the_class():
     for seed in range(50):
-        dag = random_dag(20, 5 + seed, seed)
+        dag = random_dag(range(20), seed / 100, random.Random(seed))
         extension = EssentialGraph.from_dag(dag).consistent_extension()
         assert signature(extension) == signature(dag)
         assert list(extension) == list(dag)
@@ -192,7 +149,7 @@ def test_a_consistent_extension_is_in_the_class():
 
 def test_relabelling_the_nodes_relabels_the_graph():
     for seed in range(30):
-        dag = random_dag(12, 20, seed)
+        dag = random_dag(range(12), 0.3, random.Random(seed))
         new_names = dict(zip(dag, random.Random(seed).sample(range(100), 12), strict=True))
         graph, renamed = (
             EssentialGraph.from_dag(dag),
@@ -211,7 +168,7 @@ def test_relabelling_the_nodes_relabels_the_graph():
 def test_background_is_accepted_iff_some_dag_of_the_class_has_it():
     """All classes with 3 or 4 nodes: one and two directions of their lines, all of them; three, at random."""
     rng = random.Random(2)
-    for members in classes(3) + classes(4):
+    for members in equivalence_classes("ABC") + equivalence_classes("ABCD"):
         graph = EssentialGraph.from_dag(members[0])
         directions = [pair for line in graph.undirected for pair in (line, line[::-1])]
         sets = [*combinations(directions, 1), *combinations(directions, 2)]
@@ -238,16 +195,16 @@ def test_background_the_class_has_already_is_dropped():
 @pytest.mark.parametrize(
     ("background", "named"),
     [
-        (["BA", "AB"], "B → A where the graph and the other background leave only A → B"),
-        (["CD", "AB"], "C → D where the graph has D → C"),
-        (["AD"], "A → D, not adjacent"),
+        (["BA", "AB"], "B → A .* A → B"),
+        (["CD", "AB"], "C → D .* D → C"),
+        (["AD"], "A → D.* adjacent"),
         (["AX"], "'X'"),
     ],
 )
 def test_contradicting_background_is_refused_by_name(background, named):
     with pytest.raises(GraphError) as refusal:
         EssentialGraph("ABCDE", ["DC", "EC"], ["AB"], background)
-    assert named in str(refusal.value)
+    assert re.search(named, str(refusal.value))
 
 
 # -- a value -------------------------------------------------------------------------------------------------
@@ -266,7 +223,7 @@ def test_it_is_immutable_hashable_and_equal_by_content():
 
 def test_json_brings_back_the_same_graph():
     for seed in range(20):
-        graph = EssentialGraph.from_dag(random_dag(15, 15, seed))
+        graph = EssentialGraph.from_dag(random_dag([f"X{i}" for i in range(15)], 0.14, random.Random(seed)))
         background = graph.undirected[:1]
         graph = EssentialGraph(graph.nodes, graph.directed, graph.undirected, background)
         assert EssentialGraph.from_json(graph.to_json()) == graph
@@ -301,31 +258,6 @@ def test_json_that_is_no_essential_graph_is_refused(text, named):
 def test_nodes_that_are_not_text_cannot_be_written():
     with pytest.raises(GraphError, match="found 1"):
         EssentialGraph([1, 2], [], [(1, 2)]).to_json()
-
-
-def test_nothing_depends_on_the_hash_seed():
-    program = (
-        "import random, networkx as nx\n"
-        "from discovery import EssentialGraph\n"
-        "rng = random.Random(3)\n"
-        "names = [f'X{i}' for i in range(40)]\n"
-        "dag = nx.DiGraph([sorted(rng.sample(names, 2)) for _ in range(60)])\n"
-        "graph = EssentialGraph.from_dag(dag)\n"
-        "known = graph.closure()\n"
-        "new = [known.orient(*line) for line in graph.undirected]\n"
-        "print(graph.to_json(), graph.chain_components(), list(graph.consistent_extension().edges), new)\n"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "2")
-    }
-    assert len(outputs) == 1
-    assert json.loads(outputs.pop().split(b"} ")[0] + b"}")["nodes"]
 
 
 @pytest.mark.parametrize("shape", ["tree", "sparse", "star", "sink"])

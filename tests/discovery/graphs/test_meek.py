@@ -2,39 +2,16 @@
 
 import random
 import time
-from itertools import combinations, permutations, product
+from itertools import permutations
 
 import networkx as nx
 import pytest
+from graphs import edge_lists, equivalence_classes, random_dag, random_edges, signature
 
 from discovery import EssentialGraph
 from discovery.graphs.meek import PartiallyDirectedGraph, meek_closure
 
 NAMES = "ABCDEF"
-
-
-def classes(n):
-    """Return the arrows of the DAGs with n nodes, one set of them per DAG, a list of these per class."""
-    found = {}
-    for marks in product((None, True, False), repeat=n * (n - 1) // 2):
-        pairs = zip(combinations(NAMES[:n], 2), marks, strict=True)
-        arrows = frozenset(pair if mark else pair[::-1] for pair, mark in pairs if mark is not None)
-        dag = nx.DiGraph(sorted(arrows))
-        dag.add_nodes_from(NAMES[:n])
-        if nx.is_directed_acyclic_graph(dag):
-            found.setdefault(signature(dag), []).append(arrows)
-    return list(found.values())
-
-
-def signature(dag):
-    skeleton = frozenset(frozenset(arrow) for arrow in dag.edges)
-    v_structures = frozenset(
-        (head, frozenset(tails))
-        for head in dag
-        for tails in combinations(sorted(dag.predecessors(head)), 2)
-        if frozenset(tails) not in skeleton
-    )
-    return skeleton, v_structures
 
 
 def descendants(arrows, node):
@@ -72,18 +49,16 @@ def explore(known, dags, seen):
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_whatever_is_learned_in_whatever_order_it_is_exact(n):
     """All classes with up to 4 nodes and every state of knowledge within each."""
-    for members in classes(n):
-        graph = EssentialGraph.from_dag(_dag(members[0], NAMES[:n]))
-        explore(graph.closure(), frozenset(members), set())
+    for members in equivalence_classes(NAMES[:n]):
+        known = EssentialGraph.from_dag(members[0]).closure()
+        explore(known, frozenset(frozenset(dag.edges) for dag in members), set())
 
 
 def test_it_is_exact_on_random_larger_classes():
     """60 random DAGs with 6 nodes, lines directed in random order until none is left."""
     rng = random.Random(5)
     for _ in range(60):
-        order = rng.sample(NAMES, 6)
-        density = rng.choice((0.4, 0.6, 0.9))
-        dag = _dag([pair for pair in combinations(order, 2) if rng.random() < density], NAMES)
+        dag = random_dag(NAMES, rng.choice((0.4, 0.6, 0.9)), rng)
         known = EssentialGraph.from_dag(dag).closure()
         dags = _members(dag)
         while True:
@@ -123,9 +98,7 @@ def test_contradictions_are_recorded_and_change_nothing():
 def test_undoing_brings_back_the_state_before():
     rng = random.Random(6)
     for _ in range(100):
-        order = rng.sample(NAMES, 6)
-        dag = _dag([pair for pair in combinations(order, 2) if rng.random() < 0.6], NAMES)
-        known = EssentialGraph.from_dag(dag).closure()
+        known = EssentialGraph.from_dag(random_dag(NAMES, 0.6, rng)).closure()
         history = []
         while list(known.lines()):
             history.append((set(known.arrows()), {frozenset(line) for line in known.lines()}))
@@ -150,18 +123,14 @@ def test_graphs_that_no_dag_agrees_with_end_too():
     """Random answers in random mixed graphs: cycles and squares included, everything returns."""
     rng = random.Random(7)
     for _ in range(300):
-        pairs = [pair for pair in combinations(NAMES, 2) if rng.random() < 0.7]
-        arrows = [tuple(rng.sample(pair, 2)) for pair in pairs if rng.random() < 0.4]
-        joined = {frozenset(arrow) for arrow in arrows}
-        known = PartiallyDirectedGraph(
-            NAMES, arrows, [pair for pair in pairs if frozenset(pair) not in joined]
-        )
+        edges = random_edges(NAMES, 0.7, rng, "→←—")
+        known = PartiallyDirectedGraph(NAMES, *edge_lists(edges)[:2])
         for _ in range(10):
             known.orient(*rng.sample(NAMES, 2))
             node = rng.choice(NAMES)
             assert node in known.definite_descendants(node) & known.possible_descendants(node)
         n_edges = len(list(known.arrows())) + len(list(known.lines()))
-        assert n_edges == len(pairs)
+        assert n_edges == len(edges)
 
 
 @pytest.mark.parametrize("hub", [True, False])

@@ -1,27 +1,20 @@
 """Whatever goes in, an essential graph comes out, few changes away, and the changes say how."""
 
-import os
 import random
-import subprocess
-import sys
+import re
 import time
 from itertools import combinations, product
 
 import networkx as nx
 import pytest
+from graphs import MARKS, all_dags, edge_lists, random_dag, random_edges
 
 from discovery import EssentialGraph, GraphError, repair
 from discovery.repairs.bitset_graphs import class_marks, mixed_marks
 
 NAMES = "ABCDE"
-MARKS = ("", "→", "←", "—", "↔")
-
-
-def edge_lists(edges):
-    """Return arrows, lines and bidirected edges of a mapping from pairs of nodes to marks."""
-    arrows = [pair if mark == "→" else pair[::-1] for pair, mark in edges.items() if mark in ("→", "←")]
-    lines, bidirected = ([pair for pair, mark in edges.items() if mark == wanted] for wanted in "—↔")
-    return arrows, lines, bidirected
+#: What can stand between two nodes: nothing, or an edge of some mark.
+BETWEEN = ("", *MARKS)
 
 
 def edges_of(graph):
@@ -55,19 +48,12 @@ def differences(edges, other_edges):
     return sum(one.get(pair) != other.get(pair) or one.get(pair) == "↔" for pair in one.keys() | other.keys())
 
 
-def random_edges(nodes, density, rng, marks=MARKS[1:]):
-    return {pair: rng.choice(marks) for pair in combinations(nodes, 2) if rng.random() < density}
-
-
 def essential_graphs(n):
     """Return all essential graphs with n nodes."""
     found = {}
-    for marks in product(("", "→", "←"), repeat=n * (n - 1) // 2):
-        pairs = combinations(range(n), 2)
-        arrows = [p if m == "→" else p[::-1] for p, m in zip(pairs, marks, strict=True) if m]
-        if nx.is_directed_acyclic_graph(nx.DiGraph(arrows)):
-            essential = class_marks(mixed_marks(n, arrows, [], []).parents)
-            found[tuple(essential.parents), tuple(essential.lines)] = essential
+    for dag in all_dags(range(n)):
+        essential = class_marks(mixed_marks(n, dag.edges, [], []).parents)
+        found[tuple(essential.parents), tuple(essential.lines)] = essential
     return list(found.values())
 
 
@@ -114,7 +100,7 @@ def test_random_larger_essential_graphs_come_back_unchanged():
 def test_repairs_of_three_nodes_have_the_fewest_changes_possible():
     """All 125 graphs of arrows, lines, bidirected edges and none."""
     candidates = essential_graphs(3)
-    for marks in product(MARKS, repeat=3):
+    for marks in product(BETWEEN, repeat=3):
         edges = dict(zip(combinations(range(3), 2), marks, strict=True))
         assert assert_repaired(range(3), edges) == fewest_changes(edges, 3, candidates)
 
@@ -125,7 +111,7 @@ def test_repairs_of_four_nodes_nearly_always_have_the_fewest_changes_possible():
     rng = random.Random(10)
     excess = []
     for _ in range(100):
-        edges = dict(zip(combinations(range(4), 2), rng.choices(MARKS, k=6), strict=True))
+        edges = dict(zip(combinations(range(4), 2), rng.choices(BETWEEN, k=6), strict=True))
         excess.append(assert_repaired(range(4), edges) - fewest_changes(edges, 4, candidates))
     assert excess.count(0) >= 98
     assert max(excess) <= 1
@@ -136,7 +122,7 @@ def test_repairs_of_all_graphs_of_four_nodes():
     """All 4,096 graphs of arrows, lines and none, a minute: at most 1 in 200 isn't the nearest."""
     candidates = essential_graphs(4)
     excess = []
-    for marks in product(MARKS[:4], repeat=6):
+    for marks in product(BETWEEN[:4], repeat=6):
         edges = dict(zip(combinations(range(4), 2), marks, strict=True))
         excess.append(assert_repaired(range(4), edges) - fewest_changes(edges, 4, candidates))
     assert excess.count(0) >= 0.995 * len(excess)
@@ -157,7 +143,7 @@ def test_thousands_of_random_mixed_graphs_become_valid():
     rng = random.Random(12)
     for _ in range(2000):
         nodes = range(rng.randrange(2, 15))
-        marks = rng.sample(MARKS[1:], rng.randrange(1, 5))
+        marks = rng.sample(MARKS, rng.randrange(1, 5))
         started = time.process_time()
         assert_repaired(nodes, random_edges(nodes, rng.random() ** 2, rng, marks))
         assert time.process_time() - started < 30
@@ -176,7 +162,7 @@ def test_a_few_wrong_edges_take_no_more_changes_than_that():
             *rng.sample(sorted(edges), 4),
             *(tuple(sorted(rng.sample(range(n), 2))) for _ in range(2)),
         ]:
-            edges[pair] = rng.choice([mark for mark in MARKS if mark != edges.get(pair, "")])
+            edges[pair] = rng.choice([mark for mark in BETWEEN if mark != edges.get(pair, "")])
         assert assert_repaired(range(n), edges) <= 6
 
 
@@ -227,7 +213,7 @@ def test_evidence_never_outweighs_the_number_of_changes():
     """60 of the 125 graphs of three nodes, with evidence of any sign and size: still the fewest changes."""
     candidates = essential_graphs(3)
     rng = random.Random(19)
-    for marks in rng.sample(list(product(MARKS, repeat=3)), 60):
+    for marks in rng.sample(list(product(BETWEEN, repeat=3)), 60):
         edges = dict(zip(combinations(range(3), 2), marks, strict=True))
         evidence = {pair: rng.gauss(0.0, 10.0) for pair in edges}
         changes = repair(range(3), *edge_lists(edges), evidence=evidence)[1]
@@ -235,25 +221,25 @@ def test_evidence_never_outweighs_the_number_of_changes():
 
 
 @pytest.mark.parametrize(
-    ("directed", "undirected", "bidirected", "told"),
+    ("directed", "undirected", "bidirected", "facts"),
     [
-        (["AB"], ["BC"], [], "undirected A — B, before A → B: A → B — C with A and C not adjacent"),
-        (["AB", "DB"], ["BC"], [], "directed B → C, before B — C: A → B — C with A and C not adjacent"),
-        (["AB"], [], [], "undirected A — B, before A → B: no arrow around it tells its direction"),
-        (["AB", "BC", "CA"], [], [], "it lies on the cycle"),
+        (["AB"], ["BC"], [], "undirected A — B.* A → B.* A → B — C .*A and C"),
+        (["AB", "DB"], ["BC"], [], "directed B → C.* B — C.* A → B — C .*A and C"),
+        (["AB"], [], [], "undirected A — B.* A → B.* direction"),
+        (["AB", "BC", "CA"], [], [], " cycle [ABC] → [ABC] → [ABC] → [ABC]"),
         (
             ["AB", "CB"],
             ["BA"],
             [],
-            "directed A → B, before A ↔ B: the marks at its ends contradict each other",
+            "directed A → B.* A ↔ B.* contradict",
         ),
-        ([], ["AB", "BC", "CD", "DA"], [], "without a chord"),
-        ([], [], ["AB"], "undirected A — B, before A ↔ B: the marks at its ends contradict each other"),
+        ([], ["AB", "BC", "CD", "DA"], [], "chord"),
+        ([], [], ["AB"], "undirected A — B.* A ↔ B.* contradict"),
     ],
 )
-def test_changes_say_what_and_why_in_one_line(directed, undirected, bidirected, told):
+def test_changes_say_what_and_why_in_one_line(directed, undirected, bidirected, facts):
     changes = repair("ABCD", directed, undirected, bidirected)[1]
-    assert told in str(changes[0])
+    assert re.search(facts, str(changes[0]))
     assert not any("\n" in str(change) for change in changes)
 
 
@@ -261,7 +247,7 @@ def test_a_cycle_named_as_a_reason_is_one():
     rng = random.Random(15)
     named = 0
     for _ in range(30):
-        edges = random_edges(NAMES, 0.6, rng, MARKS[1:4])
+        edges = random_edges(NAMES, 0.6, rng, MARKS[:3])
         marks = normal(edges) | {
             pair[::-1]: {"→": "←", "←": "→"}.get(m, m) for pair, m in normal(edges).items()
         }
@@ -291,41 +277,12 @@ def test_what_is_no_graph_is_refused(arguments, named):
     assert named in str(refusal.value)
 
 
-def test_nothing_depends_on_the_hash_seed():
-    program = (
-        "import random\n"
-        "from discovery import repair\n"
-        "rng = random.Random(16)\n"
-        "names = [f'X{i}' for i in range(12)]\n"
-        "kinds = ([], [], [])\n"
-        "for _ in range(30):\n"
-        "    rng.choice(kinds).append(tuple(rng.sample(names, 2)))\n"
-        "graph, changes = repair(names, *kinds)\n"
-        "print(graph.to_json(), *changes)\n"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "2")
-    }
-    assert len(outputs) == 1
-    assert outputs.pop()
-
-
 def test_numbered_graphs_agree_with_named_ones():
     """The class of a DAG by rows of bits is the one that `EssentialGraph.from_dag` finds: 500 random DAGs."""
     rng = random.Random(17)
     for _ in range(500):
         n = rng.randrange(2, 14)
-        density = rng.random()
-        order = rng.sample(range(n), n)
-        dag = nx.DiGraph()
-        dag.add_nodes_from(range(n))
-        dag.add_edges_from(pair for pair in combinations(order, 2) if rng.random() < density)
+        dag = random_dag(range(n), rng.random(), rng)
         marks = class_marks(mixed_marks(n, dag.edges, [], []).parents)
         graph = EssentialGraph.from_dag(dag)
         assert graph.directed == tuple(

@@ -21,10 +21,10 @@ import pytest
 from cb_pgm import CausalSystem, Observations, Pull, Session, SessionBusyError, SessionError
 from cb_pgm.cli.program import main
 from cb_pgm.policies.registry import POLICIES
+from cb_pgm.session.events import Rows, Told
 from cb_pgm.session.storage import log, store
-from cb_pgm.session.storage.events import Rows, Told
 
-REAL = [name for name, kind in POLICIES.items() if not kind.told]
+REAL = [name for name, kind in POLICIES.items() if not kind.is_oracle]
 QUICK = ("screening", "cn-ucb")
 HORIZON, BATCH = 2000, 40
 SYSTEM = CausalSystem.from_bif("data/asia.bif", reward="xray=yes")
@@ -393,8 +393,11 @@ def test_versions_and_other_files(tmp_path: Path, started: Callable[[str, Path],
         (other / store.FILE_NAME).write_bytes(content)
         with pytest.raises(SessionError):
             Session.open(other)
-    sqlite3.connect(tmp_path / "0" / store.FILE_NAME).execute("CREATE TABLE mine (x)").connection.close()
-    with pytest.raises(SessionError, match=r"another kind of data|nothing"):
+    changed(tmp_path / "0", "CREATE TABLE mine (x)")
+    with pytest.raises(SessionError, match="found nothing"):
+        Session.open(tmp_path / "0")
+    changed(tmp_path / "0", "PRAGMA application_id = 5")
+    with pytest.raises(SessionError, match="another kind of data"):
         Session.open(tmp_path / "0")
 
 

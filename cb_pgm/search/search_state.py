@@ -1,7 +1,7 @@
-"""What a search has asked so far, what is known of the graph because of it, and which variables are left.
+"""The state of a search: the queries so far, the edges that the answers directed, and the candidates left.
 
-The searches differ in what they ask and in what they conclude; asking, directing edges by the answers,
-ruling out and keeping the record are the same for all and done here.
+The searches differ in their queries and in their conclusions. All of them query, direct edges by the answers,
+rule out candidates and keep a record in the same way, which is implemented here.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from dataclasses import replace
 from cb_pgm.search.query import Probe, Query, SearchResult, Step
 from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["NOTHING_MOVED", "Inquiry"]
+__all__ = ["NOTHING_MOVED", "SearchState"]
 
 #: The note of a search that found no ancestor of the reward at all.
 NOTHING_MOVED = "no variable moved the reward"
 
 
-class Inquiry:
-    """One search's knowledge. No question is asked twice.
+class SearchState:
+    """The knowledge of one search. No variable is queried twice while the same variables are held.
 
     Attributes
     ----------
     known
-        The graph with its background and everything the answers showed, closed under Meek's rules. Answers
-        that contradict what is known change nothing, so it always has a DAG that agrees with it.
+        The graph with its background knowledge and every edge that the answers directed, closed under Meek's
+        rules. Answers that contradict it are ignored, so at least one DAG always agrees with it.
     candidates
-        The variables that can still be the reward's parent, as the keys of a dictionary, in node order.
+        The variables that can still be the reward's parent: the keys of a dictionary, in node order.
     deepest
-        The variable that was the last to move the reward; all candidates are then it and what is below it.
-        None while none has.
+        The last variable that moved the reward. All candidates are then this variable or descendants of it.
+        None before any variable has moved the reward.
     steps
-        One for each question, in order.
+        One `Step` per query, in order.
     """
 
     def __init__(self, graph: EssentialGraph) -> None:
@@ -48,7 +48,10 @@ class Inquiry:
     # -- asking ----------------------------------------------------------------------------------------------
 
     def ask(self, variable: str) -> Generator[Query, Probe, bool]:
-        """Return whether `variable` moves the reward, after asking unless it is known; direct its edges."""
+        """Yield the query about `variable` unless it was answered before; return whether it moves the reward.
+
+        The answer also directs all edges of `variable`.
+        """
         if variable not in self._step_of:
             query = Query(variable, self.in_order(self.known.neighbours(variable)), dict(self._fixed))
             answer = yield query
@@ -65,7 +68,7 @@ class Inquiry:
         return variable in self._step_of
 
     def _direct(self, query: Query, probe: Probe) -> None:
-        # Children first: that a neighbour moved is evidence, that it didn't may be lack of it.
+        # Children first: a neighbour that moved is evidence, one that didn't may only lack evidence.
         children = [child for child in query.undecided if child in probe.children]
         for child in children:
             if self.known.has_line(query.variable, child):
@@ -77,7 +80,7 @@ class Inquiry:
     # -- ruling out ------------------------------------------------------------------------------------------
 
     def rule_out(self, variable: str, variables: Iterable[str], reason: str) -> None:
-        """Strike `variables` off the candidates because of the answer about `variable`; `reason` says why."""
+        """Remove `variables` from the candidates after the answer about `variable`; record the reason."""
         ruled_out = self.in_order({other for other in variables if other in self.candidates})
         for candidate in ruled_out:
             del self.candidates[candidate]
@@ -90,15 +93,16 @@ class Inquiry:
             )
 
     def below(self, variable: str) -> set[str]:
-        """Return `variable`, whose edges must all be directed, and its descendants; of a candidate,
-        candidates.
+        """Return `variable`, whose edges must all be directed, and its descendants.
+
+        If `variable` is a candidate, only the candidates among them are returned.
 
         Notes
         -----
-        From such a variable every unshielded path starts with an arrow, so by rule 1 it is one of arrows
-        only: what is below it is below it in every DAG left, and nothing learned later changes that.
-        Between two candidates such a path leads over candidates only, so from one it isn't followed
-        further.
+        From such a variable every unshielded path starts with a directed edge, so by Meek's rule 1 all its
+        edges are directed. Its descendants are therefore the same in every remaining DAG, and no later
+        answer changes them. Between two candidates such a path passes through candidates only, so the search
+        for descendants of a candidate need not leave the candidates.
         """
         if variable not in self.candidates:
             return self.known.descendants(variable)
@@ -111,9 +115,9 @@ class Inquiry:
         return reached
 
     def conclude(self, variable: str, moves: bool) -> None:
-        """Rule out what the answer about `variable` rules out.
+        """Draw the conclusion from the answer about `variable` that holds for every search.
 
-        After a no, `variable` and what is below it; after a yes, everything else.
+        After a no, rule out `variable` and its descendants. After a yes, rule out all other variables.
         """
         below = self.below(variable)
         if moves:
@@ -127,9 +131,10 @@ class Inquiry:
             self.rule_out(variable, below, reason)
 
     def hold(self, found: str) -> None:
-        """Go on to a further parent of the reward with `found` held: what a yes said has to be asked anew.
+        """Start the search for a further parent of the reward, with the parent `found` held from now on.
 
-        After a no without it there is no parent below with it either.
+        Variables that were answered yes are candidates again and have to be queried anew. A no stays valid: a
+        variable without a parent of the reward below it has none either while `found` is held.
         """
         self._fixed[found] = None
         self._step_of = {
@@ -141,17 +146,25 @@ class Inquiry:
         self.deepest = None
 
     def not_excluded(self) -> list[str]:
-        """Return the variables, apart from those held, that no answer of no speaks against."""
+        """Return the variables, apart from those held, that no answer of no has ruled out."""
         return [node for node in self._position if node not in self._excluded and node not in self._fixed]
 
     # -- ending ----------------------------------------------------------------------------------------------
 
     def named(self, *reward_variables: str, note: str = "") -> SearchResult:
-        """Return the result that names `reward_variables`."""
+        """Return the result that identifies `reward_variables`."""
         return SearchResult(reward_variables, reward_variables, tuple(self.steps), note)
 
     def unnamed(self, note: str, candidates: Iterable[str] | None = None) -> SearchResult:
-        """Return a result without a name: the `candidates` left (all of them by default), and why."""
+        """Return a result that identifies no parent; `note` gives the reason.
+
+        Parameters
+        ----------
+        note
+            The reason, in words.
+        candidates
+            The variables that remain possible; None: all candidates of this state.
+        """
         left = self.candidates if candidates is None else candidates
         return SearchResult((), self.in_order(left), tuple(self.steps), note)
 

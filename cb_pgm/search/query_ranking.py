@@ -1,15 +1,14 @@
-"""Which variable of a chain component to ask about next, in the search that is right on every graph.
+"""The ranking of queries in `sound`: which variable of a chain component to query next.
 
-What an answer about v rules out depends on which of its neighbours are its parents. Those parents form a
-clique, and given them everything is known to be below v or not: below are the parts of the component, v and
-its parents taken out, that hold a child of v. In a clique tree these are sums over the branches around a
-clique, so the worst case of every variable comes out of one pass over the tree.
+The candidates that an answer about v rules out depend on which neighbours of v are its parents. Those parents
+form a clique. Given them, every node is known to be a descendant of v or not: take v and its parents out of
+the component; the descendants are the remaining parts that hold a child of v. In a clique tree their sizes
+are sums over the branches around a clique, so one pass over the tree gives the worst case of every variable.
 
-* Before any variable moved the reward, ask the one that leaves fewest candidates if it doesn't, in the
-worst case: this is
-  the central node, if the component is a tree. If it does, most is won already.
-* Afterwards, the one that leaves fewest in the worst case of both answers.
-* Among equals, the one with more edges to be directed.
+* Before any variable has moved the reward, the best variable leaves the fewest candidates in the worst case
+  if the answer is no. In a tree this is the central node. A yes already settles most.
+* Afterwards, the best variable leaves the fewest candidates in the worst case of both answers.
+* Ties go to the variable with more undirected edges.
 """
 
 from __future__ import annotations
@@ -17,24 +16,35 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from cb_pgm.search.cliques import CliqueTree, rooted_clique_tree
-from cb_pgm.search.inquiry import Inquiry
+from cb_pgm.search.search_state import SearchState
 from discovery.graphs.meek import PartiallyDirectedGraph
 
-__all__ = ["Questions"]
+__all__ = ["QueryRanking"]
 
 _SMALL = 64  # up to as many candidates, rank anew after every answer
 
 
-class Questions:
-    """The questions about one component, best first.
+class QueryRanking:
+    """The variables of one component in the order in which to query them.
 
-    On large components a ranking serves until a variable moves the reward or an eighth of its candidates
-    are ruled out, so that ranking takes near-linear time in all, even where, as in a star, almost every
-    variable has to be asked.
+    Parameters
+    ----------
+    state
+        The search; its candidates and directed edges decide the ranking.
+    component
+        A chain component.
+    settable
+        The variables that can be queried.
+
+    Notes
+    -----
+    On components of more than 64 candidates a ranking is kept until a variable moves the reward or an eighth
+    of its candidates is ruled out. Ranking therefore takes near-linear time in all, even if almost every
+    variable has to be queried, as in a star.
     """
 
-    def __init__(self, inquiry: Inquiry, component: Sequence[str], settable: Collection[str]) -> None:
-        self._inquiry = inquiry
+    def __init__(self, state: SearchState, component: Sequence[str], settable: Collection[str]) -> None:
+        self._state = state
         self._component = component
         self._settable = settable
         self._ranked: list[str] = []  # best last
@@ -43,40 +53,40 @@ class Questions:
         self._deepest: str | None = None
 
     def best(self) -> str | None:
-        """Return the best candidate to ask about; None if none is left that can be asked."""
+        """Return the best candidate to query; None if no candidate is left that can be queried."""
         if self._is_stale():
             self._rank()
         while self._ranked:
             variable = self._ranked.pop()
-            if variable in self._inquiry.candidates and not self._inquiry.asked(variable):
+            if variable in self._state.candidates and not self._state.asked(variable):
                 return variable
         return None
 
     def _is_stale(self) -> bool:
-        gone = self._total - len(self._inquiry.candidates)
-        return self._size <= _SMALL or 8 * gone >= self._size or self._deepest != self._inquiry.deepest
+        gone = self._total - len(self._state.candidates)
+        return self._size <= _SMALL or 8 * gone >= self._size or self._deepest != self._state.deepest
 
     def _rank(self) -> None:
-        inquiry = self._inquiry
-        self._component = [node for node in self._component if node in inquiry.candidates]
+        state = self._state
+        self._component = [node for node in self._component if node in state.candidates]
         self._size, self._total, self._deepest = (
             len(self._component),
-            len(inquiry.candidates),
-            inquiry.deepest,
+            len(state.candidates),
+            state.deepest,
         )
-        askable = [node for node in self._component if node in self._settable and not inquiry.asked(node)]
+        askable = [node for node in self._component if node in self._settable and not state.asked(node)]
         if len(askable) > 1:
-            worst = _worst_cases(inquiry.known, self._component, inquiry.deepest)
-            askable.sort(key=lambda node: (worst[node], -len(inquiry.known.neighbours(node))))
+            worst = _worst_cases(state.known, self._component, state.deepest)
+            askable.sort(key=lambda node: (worst[node], -len(state.known.neighbours(node))))
         self._ranked = askable[::-1]
 
 
 def _worst_cases(
     known: PartiallyDirectedGraph, candidates: Sequence[str], deepest: str | None
 ) -> dict[str, int]:
-    """Return how many of the candidates in one component an answer about each leaves in the worst case.
+    """Return, for each candidate of a component, how many candidates its answer leaves in the worst case.
 
-    Exact on trees; elsewhere a guide, which is enough, as any choice leads to the right end.
+    The numbers are exact on trees and a heuristic elsewhere; every order of queries leads to the same result.
     """
     inside = set(candidates)
     root = deepest if deepest in inside else None
@@ -113,10 +123,10 @@ def _worst_cases(
 def _branches(
     known: PartiallyDirectedGraph, tree: CliqueTree, root: str | None
 ) -> list[list[tuple[str, tuple[str, ...], int]]]:
-    """Return, for each clique, its branches that can be below it: last of the separator, separator, weight.
+    """Return, for each clique, the branches that can be below it as (last of separator, separator, weight).
 
-    A branch weighs as many nodes as it has outside the clique. One that holds `root`, an ancestor of all
-    nodes, is left out.
+    The weight of a branch is the number of its nodes outside the clique. A branch that holds `root`, an
+    ancestor of all nodes, is left out.
     """
     below = [
         len(clique) - len(separator) for clique, separator in zip(tree.cliques, tree.separators, strict=True)
@@ -138,7 +148,7 @@ def _branches(
 
 
 def _last(known: PartiallyDirectedGraph, separator: Sequence[str]) -> str:
-    """Return a node of a clique that no other is known to come after."""
+    """Return a node of a clique that isn't known to be a parent of another one in it."""
     last = separator[0]
     for node in separator[1:]:
         if known.has_arrow(last, node):

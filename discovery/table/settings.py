@@ -1,0 +1,75 @@
+"""How a table is read: the settings that every reader of tables takes, in one value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from discovery.errors import TableError
+from discovery.table.binning import BIN_RULES
+
+__all__ = ["TableSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings:
+    """How to read a table, and what to do with columns that can't be used as they stand.
+
+    Attributes
+    ----------
+    ignore
+        Columns to leave out.
+    missing
+        "refuse" empty fields, "drop" the rows that have one, or make a "state" of them, named "missing".
+    bins, bin_rule
+        Cut columns of more than 20 distinct numbers, or of more than a tenth of the rows, into this many
+        intervals, of equal counts ("quantile") or of equal "width". None: such columns are refused.
+    merge_rare
+        Merge the states of a variable that are seen in fewer rows than this (or, below 1, in a smaller
+        fraction of the rows) into one, named "other".
+    intervention_column
+        The column that names the variable set in each row, or gives its column's number counted from 1; empty
+        or 0 where none was set.
+    separator
+        The character between fields; None: found from the file.
+
+    Raises
+    ------
+    TableError
+        If a setting is out of its range.
+    """
+
+    ignore: Collection[str] = ()
+    missing: str = "refuse"
+    bins: int | None = None
+    bin_rule: str = "quantile"
+    merge_rare: float | None = None
+    intervention_column: str | None = None
+    separator: str | None = None
+
+    def __post_init__(self) -> None:
+        # A single name is a collection of letters to Python; it is meant as one column.
+        object.__setattr__(
+            self, "ignore", (self.ignore,) if isinstance(self.ignore, str) else tuple(self.ignore)
+        )
+        if self.missing not in ("refuse", "drop", "state"):
+            raise TableError(f"Expected missing to be 'refuse', 'drop' or 'state' but found {self.missing!r}")
+        if self.bins is not None and (not _is_whole(self.bins) or self.bins < 2):
+            raise TableError(f"Expected at least 2 bins, a whole number, but found {self.bins!r}")
+        if self.bin_rule not in BIN_RULES:
+            raise TableError(f"Expected bin_rule to be 'quantile' or 'width' but found {self.bin_rule!r}")
+        rare = self.merge_rare
+        if rare is not None and not (0 < rare < 1 or (_is_whole(rare) and rare >= 1)):
+            raise TableError(
+                f"Expected merge_rare to be a count of rows or a fraction below 1 but found {rare!r}"
+            )
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
+            raise TableError(
+                f"Expected one character as the separator, no quote, but found {self.separator!r}"
+            )
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)

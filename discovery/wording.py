@@ -1,0 +1,59 @@
+"""Names in the sentences of messages: in quotes, in lists, and with the nearest name where one is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+
+__all__ = ["did_you_mean", "listed", "no_column", "quoted"]
+
+
+def quoted(text: str) -> str:
+    """Return the text in quotes, on one line, shortened to 40 characters.
+
+    Examples
+    --------
+    >>> print(quoted("a\\nb"), quoted("x" * 100))
+    'a\\nb' 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
+    """
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")
+
+
+def listed(texts: Iterable[str], most: int = 5) -> str:
+    """Return the first `most` texts in quotes, and the number of the others.
+
+    Examples
+    --------
+    >>> listed("abcdefg"), listed("ab")
+    ("'a', 'b', 'c', 'd', 'e' and 2 more", "'a', 'b'")
+    """
+    every = list(texts)
+    rest = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(quoted(text) for text in every[:most]) + rest
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """Return the question that suggests the known name nearest to `name`; empty if none is near.
+
+    A name that differs in upper and lower case only is the nearest.
+
+    Examples
+    --------
+    >>> did_you_mean("lunge", ["tub", "lung"]), did_you_mean("lunge", ["tub"])
+    ("did you mean 'lung'?", '')
+    """
+    same = [other for other in known if other.casefold() == name.casefold()]
+    near = same or get_close_matches(name, known, n=1)
+    return f"did you mean {quoted(near[0])}?" if near else ""
+
+
+def no_column(name: str, names: Collection[str], source: str) -> str:
+    """Return the statement that `source` has no such column, with the nearest one or those that it has.
+
+    Examples
+    --------
+    >>> no_column("Rain", ["rain", "wind"], "the data frame")
+    "no column 'Rain' in the data frame: did you mean 'rain'?"
+    """
+    hint = did_you_mean(name, names) or f"its columns are {listed(names)}"
+    return f"no column {quoted(name)} in {source}: {hint}"
