@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cb_pgm.policies.cn_ucb import CNUCB
     from cb_pgm.policies.kl_ucb import KLUCB
     from cb_pgm.policies.learn_graph_ucb import LearnGraphThenUCB
+    from cb_pgm.policies.moss import MOSS
     from cb_pgm.policies.oracle import OracleUCB
     from cb_pgm.policies.raps import RAPS
     from cb_pgm.policies.screening_ucb import ScreeningUCB
@@ -51,6 +52,7 @@ _HOME = {
     "Intervention": "model.intervention",
     "KLUCB": "policies.kl_ucb",
     "LearnGraphThenUCB": "policies.learn_graph_ucb",
+    "MOSS": "policies.moss",
     "Observations": "model.intervention",
     "OracleUCB": "policies.oracle",
     "Pipeline": "pipeline.pipeline",
@@ -74,6 +76,7 @@ _SUBMODULES = ("instances", "search", "theory")
 __all__ = [
     "CNUCB",
     "KLUCB",
+    "MOSS",
     "RAPS",
     "UCB",
     "CausalBanditError",

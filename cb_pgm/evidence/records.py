@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.model.intervention import Intervention, Observations
 
-__all__ = ["Record", "Records"]
+__all__ = ["Record", "Records", "all_in_unit_interval"]
 
 
 class Record:
@@ -45,11 +45,18 @@ class Record:
 
 
 class Records:
-    """One `Record` per intervention observed so far, in the order of first observation."""
+    """One `Record` per intervention observed so far, in the order of first observation.
+
+    Attributes
+    ----------
+    in_unit_interval
+        Whether all rewards seen lie in [0, 1].
+    """
 
     def __init__(self, states: Mapping[str, Sequence[str]]) -> None:
         self._shape = (len(states), max((len(values) for values in states.values()), default=1))
         self._records: dict[Intervention, Record] = {}
+        self.in_unit_interval = True
 
     def __getitem__(self, intervention: Intervention) -> Record:
         """Return the record of `intervention`; an empty one if it has no rows."""
@@ -65,7 +72,16 @@ class Records:
             record = self._records[intervention] = Record(*self._shape)
         record.rows += len(observations.rewards)
         record.total += float(observations.rewards.sum())
+        if self.in_unit_interval and len(observations.rewards):
+            self.in_unit_interval = all_in_unit_interval(observations.rewards)
         _count(observations.codes, record.counts)
+
+
+def all_in_unit_interval(rewards: NDArray[np.float64]) -> bool:
+    """Return whether the rewards, one at least, lie in [0, 1]."""
+    if len(rewards) == 1:  # most pulls are of one row, where array methods take longer than all else
+        return 0.0 <= float(rewards[0]) <= 1.0
+    return bool(rewards.min() >= 0.0 and rewards.max() <= 1.0)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types

@@ -16,8 +16,16 @@ union bound over the sets.
 every candidate set's running mean given its states, those ruled out included, and some larger sets'. Without
 the larger ones the last candidate could never be ruled out: its own running mean can't beat its best fit.
 
-Assumed: no unobserved common cause of the reward and a variable. Hidden causes among the variables do no
-harm.
+*It tests its own assumption*: that no unobserved cause is common to the reward and a variable (hidden causes
+among the variables do no harm). Whether w's states were set or only seen in a row, its regime, is known
+before the reward is. Under the null the mean given everything, the intervention included, depends on w's
+states alone, so a prediction may use the regime and the proof above stands word for word: m_i is still made
+before R_i from the row and the past. Therefore each candidate has a second expert, from the first row in
+which it was set: the running mean given its states and the regime, drawn to that given its states. Where a
+hidden cause makes the states and the reward agree in rows that were only seen, it predicts better and the
+candidate falls; for the reward's true parents it predicts no better than chance, at any number of looks.
+Where the last candidate falls and such an expert leads, a hidden common cause, a selection of rows or a drift
+explains it; where another one leads, a further parent does.
 """
 
 from __future__ import annotations
@@ -38,6 +46,8 @@ _PRIOR_ROWS = 4.0  # an expert's running mean starts as this many rows at the ov
 _VARIABLES_COMBINED = 4  # larger sets are formed out of this many variables of the best candidates
 _REFRESH_GROWTH = 1.5  # and formed anew each time that the rows have grown by this factor
 _MOST_SETS = 20_000
+_REGIME_HANDICAP = math.log(8.0)  # by which the experts that use the regime start behind
+_REPEATED = 16  # rows of a call for which the number of what was set is kept ready
 _MOST_CODES = 2**24  # codes kept for giving new experts their past: bounds memory
 
 
@@ -66,6 +76,8 @@ class Screening:
         How many those are.
     rows
         Rows tested so far. The very first row only sets the origin of the rewards and is not among them.
+    fell_by_regime
+        Whether none is left and, when the last one fell, an expert that tells set from seen predicted best.
 
     Raises
     ------
@@ -93,8 +105,10 @@ class Screening:
         self.surviving: NDArray[np.bool_] = np.ones(m, dtype=np.bool_)
         self.left = m
         self.rows = 0
+        self.fell_by_regime = False
 
         combined = math.comb(min(_VARIABLES_COMBINED, n), set_size + 1)
+        self._cards = tuple(n_states)
         self._n_states = max(n_states, default=1)
         # Experts: the candidates, padded to one variable more by −1, then the larger sets (all −1 until
         # formed).
@@ -102,30 +116,76 @@ class Screening:
         self._experts[:m, :set_size] = self.candidates
         cells = self._n_states ** (set_size + 1)
         # What compiled code takes is kept together: each array that is handed over takes time every round.
-        self._cells: NDArray[np.float64] = np.zeros((2, len(self._experts), cells))
+        # Rows and rewards per joint state, then the same of the rows in which all of the set was set.
+        self._cells: NDArray[np.float64] = np.zeros((4, len(self._experts), cells))
         self._counts: NDArray[np.float64] = self._cells[0]
         self._sums: NDArray[np.float64] = self._cells[1]
-        self._scores: NDArray[np.float64] = np.zeros((2, len(self._experts)))
+        self._scores: NDArray[np.float64] = np.zeros((3, len(self._experts)))
         self._losses: NDArray[np.float64] = self._scores[0]
         self._fits: NDArray[np.float64] = self._scores[1]
+        self._regime_losses: NDArray[np.float64] = self._scores[2]
         self._losses[m:] = np.inf
+        self._regime_losses[:] = np.inf
         self._sums_over_rows: NDArray[np.float64] = np.zeros(3)  # mixture's loss, reward total, rows
         self._origin = math.nan
         self._log_codes: NDArray[np.int16] = np.empty((256, n), dtype=np.int16)
         self._log_rewards: NDArray[np.float64] = np.empty(256)
+        self._log_settings: NDArray[np.int64] = np.empty(256, dtype=np.int64)
         self._logged = 0
         self._refresh_at = 16
+        # Which variables were set: each combination has a number, and a row of `_set` [combinations, n].
+        self._settings: dict[tuple[int, ...], int] = {(): 0}
+        self._set: NDArray[np.bool_] = np.zeros((1, n), dtype=np.bool_)
+        self._repeated = [np.full(_REPEATED, 0)]
 
-    def observe(self, codes: NDArray[np.int16], rewards: NDArray[np.float64]) -> None:
-        """Take in rows, in the order in which they were seen: codes [m, n], rewards [m]."""
+    def observe(
+        self, codes: NDArray[np.int16], rewards: NDArray[np.float64], set_variables: tuple[int, ...] = ()
+    ) -> None:
+        """Take in rows, in the order in which they were seen.
+
+        Parameters
+        ----------
+        codes, rewards
+            Each variable's state, int16 [m, n], and the rewards, float64 [m].
+        set_variables
+            The positions of the variables that were set in all of these rows, in ascending order.
+        """
+        number = self._setting(set_variables)
+        repeated = self._repeated[number]
+        if len(rewards) > len(repeated):
+            repeated = np.full(len(rewards), number)
+        self._observe_as(codes, rewards, repeated)
+
+    def larger(self, set_size: int, failure_prob: float) -> Screening:
+        """Return the test on the sets of another size that has seen all rows that are kept."""
+        larger = Screening(self._cards, set_size, failure_prob, self.noise_scale)
+        larger._settings, larger._set = dict(self._settings), self._set
+        larger._repeated = list(self._repeated)
+        codes, rewards, _ = self.log()
+        larger._observe_as(codes, rewards, self._log_settings[: self._logged])
+        return larger
+
+    def _setting(self, set_variables: tuple[int, ...]) -> int:
+        number = self._settings.get(set_variables)
+        if number is None:
+            number = self._settings[set_variables] = len(self._settings)
+            self._repeated.append(np.full(_REPEATED, number))
+            if number >= len(self._set):
+                self._set = np.concatenate([self._set, np.zeros_like(self._set)])
+            self._set[number, list(set_variables)] = True
+        return number
+
+    def _observe_as(
+        self, codes: NDArray[np.int16], rewards: NDArray[np.float64], settings: NDArray[np.int64]
+    ) -> None:
         if math.isnan(self._origin) and len(rewards):
             self._origin = float(rewards[0])
-            codes, rewards = codes[1:], rewards[1:]
+            codes, rewards, settings = codes[1:], rewards[1:], settings[1:]
         done, size = 0, len(rewards)
         while done < size:
             # Experts may only be formed between rows, at times that don't depend on how rows are batched.
             end = min(size, done + self._refresh_at - self.rows)
-            self._take(codes, rewards, done, end)
+            self._take(codes, rewards, settings, done, end)
             done = end
 
     def margins(self) -> NDArray[np.float64]:
@@ -153,22 +213,43 @@ class Screening:
         counts = self._counts[position]
         return counts, self._sums[position] + self._origin * counts
 
-    def log(self) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
-        """The rows tested, as far as they are kept (2²⁴ codes): codes [m, n] and rewards [m]."""
-        return self._log_codes[: self._logged], self._log_rewards[: self._logged] + self._origin
+    def log(self, start: int = 0) -> tuple[NDArray[np.int16], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the rows tested from the `start`-th on, as far as they are kept (2²⁴ codes).
 
-    def _take(self, codes: NDArray[np.int16], rewards: NDArray[np.float64], start: int, end: int) -> None:
+        Returns
+        -------
+        codes, rewards, was_set
+            int16 [m, n], float64 [m], and which variables were set in each row, bool [m, n].
+        """
+        kept = slice(start, self._logged)
+        return (
+            self._log_codes[kept],
+            self._log_rewards[kept] + self._origin,
+            self._set[self._log_settings[kept]],
+        )
+
+    def _take(
+        self,
+        codes: NDArray[np.int16],
+        rewards: NDArray[np.float64],
+        settings: NDArray[np.int64],
+        start: int,
+        end: int,
+    ) -> None:
         keep = self._logged == self.rows and (self._logged + end - start) * codes.shape[1] <= _MOST_CODES
         if keep and self._logged + end - start > len(self._log_rewards):
             self._make_room(self._logged + end - start)
-        self.left -= _observe(
+        gone = _observe(
             codes,
             rewards,
+            settings,
+            self._set,
             start,
             end,
             self._origin,
             self._log_codes,
             self._log_rewards,
+            self._log_settings,
             self._logged if keep else -1,
             self._experts,
             self._n_states,
@@ -179,6 +260,10 @@ class Screening:
             self._scale,
             self.threshold,
         )
+        if gone:
+            self.left -= gone
+            if self.left == 0:
+                self.fell_by_regime = bool(self._regime_losses.min() < self._losses.min())
         self.rows += end - start
         if keep:
             self._logged += end - start
@@ -221,6 +306,7 @@ class Screening:
         while rows > len(self._log_rewards):
             self._log_codes = np.concatenate([self._log_codes, np.empty_like(self._log_codes)])
             self._log_rewards = np.concatenate([self._log_rewards, np.empty_like(self._log_rewards)])
+            self._log_settings = np.concatenate([self._log_settings, np.empty_like(self._log_settings)])
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]  # numba carries no types
@@ -243,11 +329,14 @@ def _cell(codes: NDArray[np.int16], variables: NDArray[np.int64], n_states: int)
 def _observe(
     codes: NDArray[np.int16],
     rewards: NDArray[np.float64],
+    settings: NDArray[np.int64],
+    set_in: NDArray[np.bool_],
     start: int,
     end: int,
     origin: float,
     log_codes: NDArray[np.int16],
     log_rewards: NDArray[np.float64],
+    log_settings: NDArray[np.int64],
     logged: int,
     experts: NDArray[np.int64],
     n_states: int,
@@ -260,17 +349,21 @@ def _observe(
 ) -> int:
     """Take in rows and return how many candidates they rule out."""
     m, gone = len(surviving), 0
-    counts, sums = cells[0], cells[1]
-    losses, fits = scores[0], scores[1]
+    counts, sums, set_counts, set_sums = cells[0], cells[1], cells[2], cells[3]
+    losses, fits, regime_losses = scores[0], scores[1], scores[2]
     row_cells = np.empty(len(experts), dtype=np.int64)
     predictions = np.empty(len(experts))
+    by_regime = np.empty(m)
+    all_set = np.empty(m, dtype=np.bool_)
     for row in range(start, end):
         reward = rewards[row] - origin
         if logged >= 0:
             log_codes[logged + row - start] = codes[row]
             log_rewards[logged + row - start] = reward
+            log_settings[logged + row - start] = settings[row]
+        was_set = set_in[settings[row]]
         overall = _overall_mean(sums_over_rows)
-        lowest = losses.min()
+        lowest = min(losses.min(), regime_losses.min())
         weight, mixed = 0.0, 0.0
         for expert in range(len(experts)):
             cell = _cell(codes[row], experts[expert], n_states)
@@ -281,10 +374,34 @@ def _observe(
                 share = math.exp(-excess)
                 weight += share
                 mixed += share * prediction
+            if expert >= m:
+                continue
+            all_set[expert] = True
+            for position in range(experts.shape[1] - 1):
+                all_set[expert] &= was_set[experts[expert, position]]
+            if regime_losses[expert] == np.inf:
+                continue
+            rows, total = set_counts[expert, cell], set_sums[expert, cell]
+            if not all_set[expert]:
+                rows, total = counts[expert, cell] - rows, sums[expert, cell] - total
+            by_regime[expert] = (total + _PRIOR_ROWS * prediction) / (rows + _PRIOR_ROWS)
+            excess = regime_losses[expert] - lowest
+            if excess < 40.0:
+                share = math.exp(-excess)
+                weight += share
+                mixed += share * by_regime[expert]
         sums_over_rows[0] += (reward - mixed / weight) ** 2 / scale
         for expert in range(len(experts)):
             cell = row_cells[expert]
+            if expert < m:
+                if regime_losses[expert] < np.inf:
+                    regime_losses[expert] += (reward - by_regime[expert]) ** 2 / scale
+                if all_set[expert]:
+                    set_counts[expert, cell] += 1.0
+                    set_sums[expert, cell] += reward
             losses[expert] += (reward - predictions[expert]) ** 2 / scale
+            if expert < m and all_set[expert] and regime_losses[expert] == np.inf:
+                regime_losses[expert] = losses[expert] + _REGIME_HANDICAP
             count = counts[expert, cell]
             if expert < m and surviving[expert]:
                 if count > 0.0:

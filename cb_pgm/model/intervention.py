@@ -104,6 +104,9 @@ class ArmEstimate:
         The ends of an interval for the true mean; the intervals of all arms hold at all times at once.
     rows
         The number of rows that the estimate rests on.
+    grounds
+        Why it should be believed: "measured" by rows in which the arm was set; "identified" by rows that had
+        its states, set or seen, which is right if the variables identified are the reward's parents.
     """
 
     intervention: Intervention
@@ -111,3 +114,4 @@ class ArmEstimate:
     low: float
     high: float
     rows: int
+    grounds: str = "measured"

@@ -12,10 +12,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.evidence.records import Records
+from cb_pgm.evidence.records import Records, all_in_unit_interval
 from cb_pgm.model.intervention import Intervention, States
+from cb_pgm.policies.indices import highest_bernoulli_moss, highest_gaussian_moss
 
 __all__ = ["ArmTotals", "checked_parents", "joint_arms", "parent_arms", "single_variable_arms"]
+
+_UNIT_INTERVAL_SCALE = 0.5  # σ of rewards in [0, 1], and of no other interval
 
 
 def single_variable_arms(states: States) -> tuple[Intervention, ...]:
@@ -44,8 +47,10 @@ def joint_arms(states: States, variables: Sequence[str]) -> tuple[Intervention, 
 class ArmTotals:
     """Rows and reward totals per arm, and the arm with the highest upper confidence bound.
 
-    Index: mean + σ√(2 log t / n_a), with t all rounds counted so far; every arm once first, ties in the order
-    of `arms` (Auer, Cesa-Bianchi & Fischer 2002, for σ-subgaussian rewards).
+    There are two indices. UCB's is mean + σ√(2 log t / n_a), with t all rounds counted so far (Auer,
+    Cesa-Bianchi & Fischer 2002, for σ-subgaussian rewards). Anytime MOSS has log⁺(t/(A·n_a)) in place of log
+    t, with A open arms, and the divergence of Bernoulli distributions in place of Gaussian ones for rewards
+    in [0, 1] (`cb_pgm.policies.indices`). Every arm once first, ties in the order of `arms`.
 
     Attributes
     ----------
@@ -57,9 +62,11 @@ class ArmTotals:
         float64 [len(arms)]: the sum of its rewards.
     rounds
         t: all rounds seen, those under other interventions included.
+    in_unit_interval
+        Whether all rewards seen lie in [0, 1].
     """
 
-    __slots__ = ("_all", "_position", "arms", "rounds", "rows", "totals")
+    __slots__ = ("_all", "_position", "arms", "in_unit_interval", "rounds", "rows", "totals")
 
     def __init__(self, arms: Sequence[Intervention]) -> None:
         self.arms = tuple(arms)
@@ -67,6 +74,7 @@ class ArmTotals:
         self.rows: NDArray[np.int64] = np.zeros(len(self.arms), dtype=np.int64)
         self.totals: NDArray[np.float64] = np.zeros(len(self.arms))
         self.rounds = 0
+        self.in_unit_interval = True
         self._all: NDArray[np.bool_] = np.ones(len(self.arms), dtype=np.bool_)
 
     @classmethod
@@ -77,16 +85,23 @@ class ArmTotals:
             record = records[arm]
             totals.rows[position], totals.totals[position] = record.rows, record.total
         totals.rounds = rounds
+        totals.in_unit_interval = records.in_unit_interval
         return totals
 
     def add(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
         """Count `rewards` for their arm; under any other intervention they only pass the time."""
         size = len(rewards)
         self.rounds += size
+        if self.in_unit_interval and size:
+            self.in_unit_interval = all_in_unit_interval(rewards)
         position = self._position.get(intervention)
         if position is not None:
             self.rows[position] += size
             self.totals[position] += rewards[0] if size == 1 else rewards.sum()
+
+    def position(self, intervention: Intervention) -> int | None:
+        """Return the position of an arm; None for any other intervention."""
+        return self._position.get(intervention)
 
     def highest_bound(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
         """Return the position of the arm with the highest index, among `open_arms` if given."""
@@ -94,6 +109,14 @@ class ArmTotals:
         return int(
             _highest_bound(self.rows, self.totals, width, self._all if open_arms is None else open_arms)
         )
+
+    def highest_moss(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
+        """Return the position of the arm with the highest anytime MOSS index, among `open_arms` if given."""
+        chosen = self._all if open_arms is None else open_arms
+        rounds = float(max(self.rounds, 1))
+        if self.in_unit_interval and noise_scale == _UNIT_INTERVAL_SCALE:
+            return int(highest_bernoulli_moss(self.rows, self.totals, rounds, chosen))
+        return int(highest_gaussian_moss(self.rows, self.totals, rounds, noise_scale, chosen))
 
     @contextmanager
     def counting(self, under_way: Mapping[Intervention, int]) -> Iterator[None]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.budget import FailureBudget
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import single_variable_arms
@@ -27,6 +28,7 @@ __all__ = ["Policy"]
 # Rows at which intervals are as narrow as can be: few, as bad arms get no more. With 1,000 rows an interval
 # is then 7 % wider than it could be, whereas one tuned to 1,000 would be more than twice as wide with 10.
 _NARROWEST_AT = 30
+_DEFAULT_FAILURE_PROB = 0.05  # of a policy that promises nothing but its intervals
 
 
 class Policy(ABC):
@@ -97,9 +99,21 @@ class Policy(ABC):
 
     @abstractmethod
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        """Yield (intervention, rows, mean reward) for everything pulled so far that it may recommend."""
+        """Yield (intervention, rows, mean reward) for everything pulled so far that it may recommend.
+
+        Only rows in which the intervention was made count.
+        """
 
     # -- may be written by a policy --------------------------------------------------------------------------
+
+    def means_if_identified(self) -> Iterable[tuple[Intervention, int, float]]:
+        """Yield the same for the identified parents' arms, from all rows that had their states."""
+        return ()
+
+    @property
+    def budget(self) -> FailureBudget:
+        """How the failure probability is shared out; by default all of it goes to the intervals."""
+        return FailureBudget(intervals=_DEFAULT_FAILURE_PROB)
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         """Choose a pull while so many rows of some interventions are still to come; None if none can be."""
@@ -146,17 +160,38 @@ class Policy(ABC):
         """Why the policy gave up its own way and plays UCB over all arms; None where it didn't."""
         return None
 
-    def best_arm(self, failure_prob: float = 0.05) -> ArmEstimate | None:
-        """Return the arm of highest lower bound on its mean, or None before the first pull."""
-        return max(self.estimates(failure_prob), key=lambda estimate: estimate.low, default=None)
+    def best_arm(self, failure_prob: float | None = None) -> ArmEstimate | None:
+        """Return the arm of highest lower bound on its mean, or None before the first pull.
 
-    def estimates(self, failure_prob: float = 0.05) -> tuple[ArmEstimate, ...]:
-        """Return the mean of everything pulled so far that it may recommend.
-
-        The intervals cover the true means of all arms at all times with probability 1 − `failure_prob`
-        (`anytime_radius`, with a union bound over the arms).
+        Among the arms of the identified parents, on the grounds that they are; among all measured ones where
+        none are identified.
         """
-        seen = [] if self._rng is None else [known for known in self.means() if known[1]]
+        known = self.identified(failure_prob) or self.estimates(failure_prob)
+        return max(known, key=lambda estimate: estimate.low, default=None)
+
+    def estimates(self, failure_prob: float | None = None) -> tuple[ArmEstimate, ...]:
+        """Return the measured mean of everything pulled so far that it may recommend.
+
+        Only rows in which an arm was set count. The intervals cover the true means of all arms at all times
+        with probability 1 − `failure_prob` (`anytime_radius`, with a union bound over the arms), by default
+        the share of the policy's budget.
+        """
+        return self._estimates([] if self._rng is None else self.means(), failure_prob, "measured")
+
+    def identified(self, failure_prob: float | None = None) -> tuple[ArmEstimate, ...]:
+        """Return the same for the identified parents' arms from all rows that had their states, set or seen.
+
+        The intervals hold if the parents are those identified; empty where none are.
+        """
+        return self._estimates(
+            [] if self._rng is None else self.means_if_identified(), failure_prob, "identified"
+        )
+
+    def _estimates(
+        self, means: Iterable[tuple[Intervention, int, float]], failure_prob: float | None, grounds: str
+    ) -> tuple[ArmEstimate, ...]:
+        failure_prob = self.budget.intervals if failure_prob is None else failure_prob
+        seen = [known for known in means if known[1]]
         if not seen:
             return ()
         share = failure_prob / max(len(single_variable_arms(self.settable)), len(seen))
@@ -164,7 +199,7 @@ class Policy(ABC):
         estimates = []
         for intervention, rows, mean in seen:
             radius = anytime_radius(rows, share, self.noise_scale, mixing_rows)
-            estimates.append(ArmEstimate(intervention, mean, mean - radius, mean + radius, rows))
+            estimates.append(ArmEstimate(intervention, mean, mean - radius, mean + radius, rows, grounds))
         return tuple(estimates)
 
     # -- the same for all ------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ class CNUCB(GraphPolicy):
             self._advance(self._evidence.probe())
         if not self._guarding:
             return self._guard.ask()
-        return self._pulls[self._arms.highest_bound(self.noise_scale)]
+        return self._pulls[self._arms.highest_moss(self.noise_scale)]
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         wanted = self._next_pull()  # takes up the next query if what was told since has answered the last one
@@ -205,7 +205,7 @@ class CNUCB(GraphPolicy):
         if not self._guarding:
             return self._guard.ask_beside(Pull(arm, size) for arm, size in under_way.items())
         with self._arms.counting(under_way):
-            return self._pulls[self._arms.highest_bound(self.noise_scale)]
+            return self._pulls[self._arms.highest_moss(self.noise_scale)]
 
     def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
         if not super().warm_start(intervention, observations):

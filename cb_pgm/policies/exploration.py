@@ -29,6 +29,10 @@ class ExploreThenUCB(Policy):
         Sets `_found` to the parents as they are found, and `_fallback` where none can be.
         """
 
+    def _highest(self, arms: ArmTotals) -> int:
+        """Return the arm to pull once the parents are found: UCB's, unless a subclass has another index."""
+        return arms.highest_bound(self.noise_scale)
+
     @property
     def reward_variables(self) -> tuple[str, ...]:
         return tuple(variable for variable in self.states if variable in self._found)
@@ -60,7 +64,7 @@ class ExploreThenUCB(Policy):
                 return pull
             self._arms = self._play_ucb()
             self._pulls = [Pull(arm) for arm in self._arms.arms]
-        return self._pulls[self._arms.highest_bound(self.noise_scale)]
+        return self._pulls[self._highest(self._arms)]
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         pull = self._next_pull()

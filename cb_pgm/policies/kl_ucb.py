@@ -8,17 +8,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arm_policy import ArmPolicy
+from cb_pgm.policies.indices import highest_bernoulli_bound, highest_gaussian_bound
 
 __all__ = ["KLUCB"]
 
 _UNIT_INTERVAL_SCALE = 0.5  # σ of rewards in [0, 1], and of no other interval
-_HALVINGS = 40  # of an interval of length 1 at most: to about 1e-12
 
 
 class KLUCB(ArmPolicy):
@@ -66,9 +64,9 @@ class KLUCB(ArmPolicy):
         log_rounds = math.log(max(arms.rounds, 1))
         level = log_rounds + self.log_log_weight * math.log(max(log_rounds, 1.0))
         if self._bernoulli:
-            highest = _highest_bernoulli_bound(arms.rows, arms.totals, level)
+            highest = highest_bernoulli_bound(arms.rows, arms.totals, level)
         else:
-            highest = _highest_gaussian_bound(arms.rows, arms.totals, level, self.noise_scale)
+            highest = highest_gaussian_bound(arms.rows, arms.totals, level, self.noise_scale)
         return self._pulls[int(highest)]
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
@@ -76,57 +74,3 @@ class KLUCB(ArmPolicy):
         if self._bernoulli and len(rewards) and not (rewards.min() >= 0 and rewards.max() <= 1):
             self._bernoulli = False
         super()._learn(intervention, observations)
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types
-def _highest_gaussian_bound(
-    rows: NDArray[np.int64], totals: NDArray[np.float64], level: float, noise_scale: float
-) -> int:
-    width = noise_scale * math.sqrt(2.0 * level)
-    best, best_bound = 0, -np.inf
-    for arm in range(len(rows)):
-        if rows[arm] == 0:
-            return arm
-        bound = totals[arm] / rows[arm] + width / math.sqrt(rows[arm])
-        if bound > best_bound:
-            best, best_bound = arm, bound
-    return best
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _highest_bernoulli_bound(rows: NDArray[np.int64], totals: NDArray[np.float64], level: float) -> int:
-    best, best_bound = 0, -1.0
-    for arm in range(len(rows)):
-        if rows[arm] == 0:
-            return arm
-        mean = min(totals[arm] / rows[arm], 1.0)
-        # The bound lies above `best_bound` iff that one is still within reach, so most need no solving.
-        if mean > best_bound or rows[arm] * _divergence(mean, best_bound) < level:
-            bound = _bernoulli_bound(mean, level / rows[arm])
-            if bound > best_bound:
-                best, best_bound = arm, bound
-    return best
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _bernoulli_bound(mean: float, most: float) -> float:
-    """Return the highest q with divergence(mean, q) ≤ most; the divergence grows with q above the mean."""
-    low, high = mean, min(1.0, mean + math.sqrt(most / 2.0))  # Pinsker: d(p, q) ≥ 2(p − q)²
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        if _divergence(mean, middle) <= most:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _divergence(p: float, q: float) -> float:
-    """Return the divergence of Bernoulli(q) from Bernoulli(p), 0·log 0 being 0."""
-    divergence = 0.0
-    if p > 0.0:
-        divergence += p * math.log(p / q) if q > 0.0 else np.inf
-    if p < 1.0:
-        divergence += (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if q < 1.0 else np.inf
-    return divergence

@@ -1,8 +1,8 @@
 """First learn the whole graph by interventions, then use it: what CN-UCB saves, measured by doing it.
 
 Every line of the essential graph is directed by single-variable interventions (`cb_pgm.search.orientation`).
-Then the reward's parent is searched in the graph now known, which takes reward questions only, then UCB is
-played on its arms.
+Then the reward's parent is searched in the graph now known, which takes reward questions only, then anytime
+MOSS is played on its arms.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from cb_pgm.evidence.base import Evidence, Requirements
 from cb_pgm.model import gaps
 from cb_pgm.model.exact import ExactInference
 from cb_pgm.model.intervention import Pull
+from cb_pgm.policies.arms import ArmTotals
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.exploration import ExploreThenUCB
 from cb_pgm.policies.graph_policy import EVIDENCE, GraphPolicy
@@ -34,7 +35,7 @@ T = TypeVar("T")
 
 
 class LearnGraphThenUCB(GraphPolicy, ExploreThenUCB):
-    """Direct every line of the essential graph, find the reward's parents in it, play UCB on their arms.
+    """Direct every line of the essential graph, find the reward's parents in it, play MOSS on their arms.
 
     Parameters
     ----------
@@ -72,6 +73,9 @@ class LearnGraphThenUCB(GraphPolicy, ExploreThenUCB):
             known = {"effect_gap": min(effect_gap, _effect_gap_over_undirected(context.truth, graph))}
             return super().from_context(context, **(known | settings))
         return super().from_context(context, **settings)
+
+    def _highest(self, arms: ArmTotals) -> int:
+        return arms.highest_moss(self.noise_scale)
 
     def _begin(self, rng: np.random.Generator) -> None:
         super()._begin(rng)

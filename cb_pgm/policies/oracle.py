@@ -1,4 +1,4 @@
-"""UCB that is told the reward's parents: the floor for every policy that has to find them."""
+"""Anytime MOSS that is told the reward's parents: the floor for every policy that has to find them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Self
 from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.policies.arms import checked_parents, parent_arms
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.ucb import UCB
+from cb_pgm.policies.moss import MOSS
 
 __all__ = ["OracleUCB"]
 
 
-class OracleUCB(UCB):
-    """Play UCB on the joint states of the reward's parents from the first round on.
+class OracleUCB(MOSS):
+    """Play anytime MOSS on the joint states of the reward's parents from the first round on.
 
     Parameters
     ----------

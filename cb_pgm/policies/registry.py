@@ -75,7 +75,7 @@ def policy_kind(name: str) -> PolicyKind:
 POLICIES: Mapping[str, PolicyKind] = {
     "cn-ucb": PolicyKind(
         "cn_ucb:CNUCB",
-        "identify the reward's causes by queries on the graph, then UCB over their values",
+        "identify the reward's causes by queries on the graph, then MOSS over their values",
         needs_graph=True,
     ),
     "cn-ucb-fixed": PolicyKind(
@@ -85,9 +85,10 @@ POLICIES: Mapping[str, PolicyKind] = {
         needs_graph=True,
     ),
     "screening": PolicyKind(
-        "screening_ucb:ScreeningUCB", "rule out variables with every row, without a graph, then UCB"
+        "screening_ucb:ScreeningUCB", "rule out variables with every row, without a graph, then MOSS"
     ),
     "ucb": PolicyKind("ucb:UCB", "UCB over all arms", identifies=False),
+    "moss": PolicyKind("moss:MOSS", "anytime MOSS over all arms", identifies=False),
     "thompson": PolicyKind("thompson:ThompsonSampling", "Thompson sampling over all arms", identifies=False),
     "kl-ucb": PolicyKind("kl_ucb:KLUCB", "KL-UCB over all arms", identifies=False),
     "raps": PolicyKind(
@@ -95,7 +96,7 @@ POLICIES: Mapping[str, PolicyKind] = {
     ),
     "learn-graph": PolicyKind(
         "learn_graph_ucb:LearnGraphThenUCB",
-        "orient the whole graph first, then identify the causes on it, then UCB",
+        "orient the whole graph first, then identify the causes on it, then MOSS",
         needs_graph=True,
     ),
     "causal-ucb": PolicyKind(
@@ -106,7 +107,7 @@ POLICIES: Mapping[str, PolicyKind] = {
     ),
     "oracle": PolicyKind(
         "oracle:OracleUCB",
-        "an oracle: UCB over the true causes of the reward, for comparison",
+        "an oracle: MOSS over the true causes of the reward, for comparison",
         is_oracle=True,
         identifies=False,
     ),

@@ -1,4 +1,4 @@
-"""Screening, then UCB: rule out variables from every row seen until only the reward's parents are left.
+"""Screening, then MOSS: rule out variables from every row seen until only the reward's parents are left.
 
 It needs no graph and no gaps, only that each round shows all variables with the reward (the feedback of Lu,
 Meisami & Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening`.
@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.budget import FailureBudget
+from cb_pgm.evidence.cover import Cover
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.evidence.separation import RecentRows
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import ArmTotals, joint_arms, single_variable_arms
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.identified_play import IdentifiedPlay
 
 __all__ = ["ScreeningUCB"]
 
@@ -30,22 +33,27 @@ _SHARE = 2.0  # times √(arms · rounds): the most rounds spent on telling sets
 
 
 class ScreeningUCB(Policy):
-    """Rule out every set of variables that can't be the reward's parents; play UCB on the one that is left.
+    """Rule out every set of variables that can't be the reward's parents; play MOSS on the one that is left.
 
     While several are left it pulls the arm that best tells the leader (the survivor that predicts best) from
     the challenger (the survivor hardest to rule out), as long as that pays: until as many rounds as there are
-    arms have passed, which UCB would spend on its first pass anyway, and later whenever the rounds still
-    needed are fewer than those played. In all other rounds it is UCB over the survivors' arms. What is
-    expected of such pulls need not come true where no set explains the reward, so they may be 2√(arms · t)
-    out of t rounds at most: their regret is of the order that UCB has in the worst case.
+    arms have passed, which MOSS would spend on its first pass anyway, and later whenever the rounds still
+    needed are fewer than those played. In all other rounds it is anytime MOSS over the survivors' arms. What
+    is expected of such pulls need not come true where no set explains the reward, so they may be 2√(arms · t)
+    out of t rounds at most: their regret is of the order that MOSS has in the worst case.
+
+    Once one set is left, its arms are played with every row that had its states, set or seen. It is the only
+    set of its size that could explain the reward alone; other arms stay in the game (`IdentifiedPlay`), and
+    the test goes on. When the last set falls too, rows that were only seen no longer count: anytime MOSS goes
+    on over all arms, do() among them, each by the rows in which it was set.
 
     Parameters
     ----------
     states, settable
         As in `Policy`.
     failure_prob
-        δ: the probability with which the true parents are ever ruled out; each size of set gets an equal
-        share.
+        δ: half of it is the probability with which the true parents are ever ruled out, in equal shares for
+        each size of set; a quarter each is for closing arms and for the intervals (`budget`).
     noise_scale
         σ of the reward under every arm.
     parent_noise_scale
@@ -73,13 +81,13 @@ class ScreeningUCB(Policy):
         settable: States | None = None,
     ) -> None:
         super().__init__(states, noise_scale=noise_scale, settable=settable)
-        if not 0 < failure_prob < 1:
-            raise PolicyError(f"Expected failure_prob between 0 and 1 but found {failure_prob}")
         if not 1 <= max_parents <= len(self.states):
             raise PolicyError(
                 f"Expected max_parents from 1 to {len(self.states)} variables but found {max_parents}"
             )
-        self.failure_prob = failure_prob
+        self._budget = FailureBudget(
+            identification=failure_prob / 2, verification=failure_prob / 4, intervals=failure_prob / 4
+        )
         self.parent_noise_scale = (
             self.noise_scale if parent_noise_scale is None else float(parent_noise_scale)
         )
@@ -92,6 +100,10 @@ class ScreeningUCB(Policy):
     def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
         known = {"max_parents": context.max_parents, "parent_noise_scale": context.parent_noise_scale}
         return super().from_context(context, failure_prob=context.failure_prob, **(known | settings))
+
+    @property
+    def budget(self) -> FailureBudget:
+        return self._budget
 
     @property
     def reward_variables(self) -> tuple[str, ...]:
@@ -117,7 +129,17 @@ class ScreeningUCB(Policy):
         return not screening.surviving[position]
 
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        return self._arms if self._parent_arms is None else self._parent_arms
+        for totals in (self._arms, self._joint_arms):
+            for arm, rows, mean in totals:
+                if arm:
+                    yield arm, rows, mean
+
+    def means_if_identified(self) -> Iterable[tuple[Intervention, int, float]]:
+        if self._play is None:
+            return
+        for arm, rows, mean in self._play.arms:
+            if not self._play.is_outsider(arm):
+                yield arm, rows, mean
 
     # -- state -----------------------------------------------------------------------------------------------
 
@@ -138,17 +160,28 @@ class ScreeningUCB(Policy):
         self._told_apart: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._named: tuple[str, ...] = ()
         self._fallback: str | None = None
-        self._parent_arms: ArmTotals | None = None
+        self._play: IdentifiedPlay | None = None
+        self._joint_arms = ArmTotals(())  # of the parents, by the rows in which they were set
+        self._observed = ArmTotals((Intervention(),))
         self._open_arms: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
 
     def _new_screening(self, set_size: int) -> Screening:
-        return Screening(
-            self._n_states, set_size, self.failure_prob / self.max_parents, self.parent_noise_scale
-        )
+        return Screening(self._n_states, set_size, self._naming_share, self.parent_noise_scale)
+
+    @property
+    def _naming_share(self) -> float:
+        return self._budget.identification / self.max_parents
 
     def _coded(self, arm: Intervention) -> tuple[int, int]:
         ((variable, state),) = arm.items()
         return self._variables.index(variable), self.states[variable].index(state)
+
+    def _set_in(self, intervention: Intervention) -> tuple[int, ...]:
+        """Return the positions of the variables that it sets, in ascending order."""
+        known = self._codes_of.get(intervention)
+        if known is not None:
+            return (known[0],)
+        return tuple(sorted(self._variables.index(name) for name in intervention))
 
     def _names(self, positions: Iterable[int]) -> tuple[str, ...]:
         return tuple(self._variables[position] for position in positions)
@@ -162,14 +195,14 @@ class ScreeningUCB(Policy):
         pull = self._telling_apart(under_way)
         if pull is not None:
             return pull
-        with (self._parent_arms or self._arms).counting(under_way):
+        with (self._play or self._arms).counting(under_way):
             return self._playing()
 
     def _playing(self) -> Pull:
-        if self._parent_arms is not None:
-            pull = self._parent_pulls[self._parent_arms.highest_bound(self.noise_scale)]
+        if self._play is not None:
+            pull = self._pull_for[self._play.next_arm()]
         else:
-            pull = self._pulls[self._arms.highest_bound(self.noise_scale, self._open_arms)]
+            pull = self._pulls[self._arms.highest_moss(self.noise_scale, self._open_arms)]
         self._telling.discard(pull.intervention)
         return pull
 
@@ -207,8 +240,11 @@ class ScreeningUCB(Policy):
         if self._told_apart is not None:
             first, second = (" and ".join(self._names(positions)) for positions in self._told_apart)
             return f"it best tells {first}, the likeliest cause, from {second}, the likeliest other one"
-        arms = self._parent_arms or self._arms
-        return f"the highest upper confidence bound: {arms.describe(pull.intervention)}"
+        arms = self._play.arms if self._play is not None else self._arms
+        text = f"the highest upper confidence bound: {arms.describe(pull.intervention)}"
+        if self._play is not None and self._play.is_outsider(pull.intervention):
+            text += f"; {' and '.join(pull.intervention)} seldom has this state by itself"
+        return text
 
     def _leader_and_challenger(self) -> tuple[int, int] | None:
         """Return the experts to tell apart, as positions in `Screening.losses`."""
@@ -227,13 +263,19 @@ class ScreeningUCB(Policy):
 
     def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
         tested = _MOST_TESTED if super().warm_start(intervention, observations) else 0
+        if not intervention:
+            self._observed.add(intervention, observations.rewards)
         self._test(intervention, observations.codes[tested:], observations.rewards[tested:])
         return True
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
-        if self._parent_arms is not None:
-            self._parent_arms.add(intervention, observations.rewards)
+        if not intervention:
+            self._observed.add(intervention, observations.rewards)
+        elif len(intervention) > 1:
+            self._joint_arms.add(intervention, observations.rewards)
+        if self._play is not None:
+            self._play.add(intervention, observations.rewards)
         if intervention in self._telling:
             self._telling_rounds += len(observations.rewards)
         codes, rewards = observations.codes, observations.rewards
@@ -248,25 +290,20 @@ class ScreeningUCB(Policy):
             return
         if self._left != 1 or self.max_parents > 1:  # else nothing is left to be told apart
             self._recent.add(codes, self._codes_of.get(intervention))
-        self.screening.observe(codes, rewards)
+        self.screening.observe(codes, rewards, self._set_in(intervention))
         if self.screening.left != self._left:
             self._take_stock()
 
     def _take_stock(self) -> None:
         """Name the set that is left, go on with larger sets when none is, or give up at the largest."""
         while self.screening.left == 0 and self.screening.set_size < self.max_parents:
-            codes, rewards = self.screening.log()
-            self.screening = self._new_screening(self.screening.set_size + 1)
-            self.screening.observe(codes, rewards)
+            size = self.screening.set_size + 1
+            self.screening = self.screening.larger(size, self._naming_share)
         left = self._left = self.screening.left
         self._named = self.candidates[0] if left == 1 else ()
-        self._parent_arms = self._open_arms = None
+        self._play = self._open_arms = None
         if left == 0:
-            most = self.max_parents
-            sets = "single variable explains" if most == 1 else f"{most} variables explain"
-            self._fallback = (
-                f"no {sets} the reward: it has more parents, an unobserved cause, or a larger noise scale"
-            )
+            self._give_up()
         elif left == 1:
             self._play_parents()
         else:
@@ -275,19 +312,62 @@ class ScreeningUCB(Policy):
             if not self._open_arms.any():
                 self._open_arms = None
 
+    def _give_up(self) -> None:
+        """Go over to MOSS on all arms and do(), by the rows in which each was done."""
+        most = self.max_parents
+        sets = "single variable explains" if most == 1 else f"{most} variables explain"
+        if self.screening.fell_by_regime:
+            reason = "rows in which its states were set differ from those in which they were seen: " + (
+                "a hidden common cause, a selection of rows, or a drift"
+            )
+        else:
+            reason = "it has more parents, a hidden cause that other variables show, or a larger noise scale"
+        self._fallback = f"no {sets} the reward alone: {reason}"
+        before = self._arms
+        self._arms = ArmTotals((*before.arms, Intervention()))
+        self._arms.rows[:] = np.append(before.rows, self._observed.rows)
+        self._arms.totals[:] = np.append(before.totals, self._observed.totals)
+        self._arms.rounds = max(before.rounds, int(self._arms.rows.sum()))
+        self._arms.in_unit_interval = before.in_unit_interval and self._observed.in_unit_interval
+        self._pulls = [*self._pulls, Pull(Intervention())]
+
     def _play_parents(self) -> None:
-        """Go over to UCB on the parents' joint states; every row that had them counts, whatever was done."""
+        """Go over to the parents' joint states; every row that had them counts, whatever was done."""
         if any(len(self.settable.get(name, ())) < len(self.states[name]) for name in self._named):
             return  # a state that can't be set may be reached through other variables: all arms stay open
         position = int(np.flatnonzero(self.screening.surviving)[0])
         counts, totals = self.screening.seen(position)
         known = {arm: arm for arm in self._arms.arms}  # the same objects: look-ups needn't compare contents
         arms = [known.get(arm, arm) for arm in joint_arms(self.states, self._named)]
-        self._parent_arms = ArmTotals(arms)
-        self._parent_pulls = [Pull(arm) for arm in self._parent_arms.arms]
+        parents = ArmTotals(arms)
         stride = max(self._n_states)
-        for index, arm in enumerate(self._parent_arms.arms):
+        for index, arm in enumerate(arms):
             states = [self.states[name].index(arm[name]) for name in self._named]
             cell = sum(state * stride**power for power, state in enumerate(states))
-            self._parent_arms.rows[index], self._parent_arms.totals[index] = int(counts[cell]), totals[cell]
-        self._parent_arms.rounds = max(self._arms.rounds, int(self._parent_arms.rows.sum()))
+            parents.rows[index], parents.totals[index] = int(counts[cell]), totals[cell]
+        parents.rounds = max(self._arms.rounds, int(parents.rows.sum()))
+        variables = self.screening.expert(position)
+        if len(variables) > 1:
+            self._joint_arms = ArmTotals(arms)
+        parents.in_unit_interval = self._arms.in_unit_interval and self._observed.in_unit_interval
+        share = self._budget.verification
+        cover = Cover(self._n_states, variables, share, self.parent_noise_scale)
+        covered = 0
+
+        def refresh() -> None:
+            nonlocal covered
+            codes, rewards, was_set = self.screening.log(covered)
+            cover.add(codes, rewards, was_set)
+            covered += len(rewards)
+
+        self._play = IdentifiedPlay(
+            parents,
+            self._arms,
+            np.array([self._codes_of[arm] for arm in self._arms.arms], dtype=np.int64),
+            variables,
+            cover,
+            refresh,
+            share,
+            self.noise_scale,
+        )
+        self._pull_for = {arm: Pull(arm) for arm in (*arms, *self._arms.arms)}

@@ -186,3 +186,76 @@ def test_an_outlier_of_a_thousand_scales_is_taken_in() -> None:
     screening.observe(codes, rewards)
     assert np.isfinite(screening.margins()).all()
     assert np.isfinite(screening.losses()[:4]).all()
+
+
+def _proxy_rows(rng: np.random.Generator, size: int, state: int | None) -> tuple[NDArray[np.int16], ...]:
+    """Rows of X ← U → R with U hidden, beside a coin; X = `state` if that is set. R is .2 or .8 by U."""
+    hidden = rng.integers(2, size=size)
+    copied = np.where(rng.random(size) < 0.9, hidden, 1 - hidden)
+    proxy = copied if state is None else np.full(size, state)
+    codes = np.stack([proxy, rng.integers(2, size=size)], axis=1).astype(np.int16)
+    return codes, (rng.random(size) < 0.2 + 0.6 * hidden).astype(float)
+
+
+def test_a_proxy_of_a_hidden_cause_falls_once_it_is_set() -> None:
+    """20 runs of 3,000 seen rows: only the proxy is left; 300 set rows rule it out in each.
+
+    The reward's mean is .74 where X = 1 is seen and .5 where it is set: .12 nats a row, and 12 are needed.
+    """
+    rng = np.random.default_rng(20)
+    for _ in range(20):
+        screening = Screening([2, 2], 1, 0.025, 0.5)
+        screening.observe(*_proxy_rows(rng, 3000, None))
+        assert screening.surviving.tolist() == [True, False]
+        screening.observe(*_proxy_rows(rng, 300, 1), (0,))
+        assert screening.left == 0
+        assert screening.fell_by_regime
+
+
+def test_a_parent_stays_however_often_it_is_set_and_a_second_one_is_told_from_a_hidden_cause() -> None:
+    """Binary rewards of a parent; then with a second parent, which no expert for the regime can predict."""
+    rng = np.random.default_rng(21)
+    for means in (np.array([[0.2, 0.2], [0.8, 0.8]]), np.array([[0.1, 0.4], [0.6, 0.9]])):
+        screening = Screening([2, 2], 1, 0.05, 0.5)
+        for turn in range(400):
+            codes = rng.integers(2, size=(10, 2)).astype(np.int16)
+            if turn % 2:
+                codes[:, 0] = turn // 2 % 2
+            rewards = (rng.random(10) < means[codes[:, 0], codes[:, 1]]).astype(float)
+            screening.observe(codes, rewards, (0,) if turn % 2 else ())
+        assert screening.left == (1 if means[0, 0] == means[0, 1] else 0)
+        assert not screening.fell_by_regime
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("failure_prob", [0.05, 0.2])
+def test_under_pulls_of_the_parent_chosen_against_it(failure_prob: float) -> None:
+    """1,000 runs of 60 pulls of 4 rows, half only seen; what is set is chosen by its margin."""
+    rng = np.random.default_rng(22)
+    runs, failures = 1000, 0
+    for _ in range(runs):
+        screening = Screening(N_STATES, 1, failure_prob, 1.0)
+        state, margin = 0, 0.0
+        for turn in range(60):
+            chosen = (PARENT, state) if turn % 2 else (-1, 0)
+            codes = _rows(rng, 4, *chosen)
+            screening.observe(codes, _rewards(rng, codes, "gaussian"), (PARENT,) if turn % 2 else ())
+            if not screening.surviving[PARENT]:
+                failures += 1
+                break
+            now = screening.margins()[PARENT]
+            state, margin = state if now > margin else int(rng.integers(3)), now
+    assert failures <= binom.ppf(0.999, runs, failure_prob)
+
+
+def test_larger_sets_have_seen_the_same_rows_and_settings() -> None:
+    rng = np.random.default_rng(23)
+    codes = _rows(rng, 400)
+    rewards = _rewards(rng, codes, "gaussian")
+    singles, pairs = (Screening(N_STATES, size, 1e-300, 1.0) for size in (1, 2))
+    singles.observe(codes[:1], rewards[:1])
+    for start in range(1, 400, 7):
+        done = (0, 1) if start % 2 else (3,)
+        for screening in (singles, pairs):
+            screening.observe(codes[start : start + 7], rewards[start : start + 7], done)
+    np.testing.assert_allclose(singles.larger(2, 1e-300).losses()[0], pairs.losses()[0], rtol=0.02)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from cb_pgm import CNUCB, UCB, CausalSystem, ScreeningUCB, ThompsonSampling, instances, simulate, theory
+from cb_pgm import CNUCB, MOSS, UCB, CausalSystem, ScreeningUCB, ThompsonSampling, instances, simulate, theory
 
 N, K, HORIZON = 3, 2, 2000
 RUNS = 4
@@ -36,7 +36,7 @@ def test_screening_and_thompson_sampling_lose_as_much_as_ucb(family: Callable[..
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_cn_ucb_says_why_it_plays_ucb(family: Callable[..., CausalSystem]) -> None:
+def test_cn_ucb_says_why_it_plays_all_arms(family: Callable[..., CausalSystem]) -> None:
     system = family(N, K, instance=3, horizon=HORIZON)
     graph = system.essential_graph()
     reward_gap, effect_gap = system.effective_gaps(graph)
@@ -48,9 +48,9 @@ def test_cn_ucb_says_why_it_plays_ucb(family: Callable[..., CausalSystem]) -> No
         effect_gap=effect_gap,
         settable=system.settable,
     )
-    run, ucb = (
+    run, moss = (
         simulate(one, system, HORIZON, seed=0)
-        for one in (policy, UCB(system.states, settable=system.settable))
+        for one in (policy, MOSS(system.states, settable=system.settable))
     )
     assert "gap is 0" in str(run.fallback)
-    assert run.regret == ucb.regret
+    assert run.regret == moss.regret

@@ -8,6 +8,7 @@ import pytest
 from cb_pgm import (
     CNUCB,
     KLUCB,
+    MOSS,
     RAPS,
     UCB,
     CausalSystem,
@@ -59,6 +60,7 @@ POLICIES: dict[str, Callable[..., Policy]] = {
     "learn-graph fixed": lambda system, **settings: _on_graph(
         LearnGraphThenUCB, system, evidence="fixed", **settings
     ),
+    "moss": lambda system, **settings: MOSS(system.states, noise_scale=system.noise_scale, **settings),
     "oracle": lambda system, **settings: OracleUCB(
         system.states, system.reward_parents, noise_scale=system.noise_scale, **settings
     ),
@@ -218,3 +220,33 @@ def test_ucb_index_by_hand(earthquake: CausalSystem) -> None:
         observations = earthquake.sample(pull.intervention, 1, rng)
         seen[pull.intervention].append(float(observations.rewards[0]))
         policy.tell(pull, observations)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "bernoulli"])
+def test_moss_index_by_hand(earthquake: CausalSystem, kind: str) -> None:
+    """Against mean + σ√(2 log⁺(t/(A·n))/n), or the Bernoulli divergence's counterpart for 0s and 1s."""
+    noise_scale = 0.5 if kind == "bernoulli" else 0.7
+    policy, rng = MOSS(earthquake.states, noise_scale=noise_scale), np.random.default_rng(1)
+    arms = [Intervention({name: state}) for name in earthquake.states for state in earthquake.states[name]]
+    seen: dict[Intervention, list[float]] = {arm: [] for arm in arms}
+
+    def index(rewards: list[float], t: int) -> float:
+        mean, n = np.mean(rewards), len(rewards)
+        level = max(0.0, np.log(t / (len(arms) * n)))
+        if kind == "gaussian":
+            return mean + noise_scale * np.sqrt(2 * level / n)
+        return max(q for q in np.linspace(mean, 1 - 1e-12, 4001) if n * _bernoulli(mean, q) <= level + 1e-12)
+
+    for t in range(400):
+        pull = policy.ask()
+        if t >= len(arms):
+            indices = {arm: index(seen[arm], t) for arm in arms}
+            assert indices[pull.intervention] >= max(indices.values()) - 1e-3
+        observations = earthquake.sample(pull.intervention, 1, rng)
+        seen[pull.intervention].append(float(observations.rewards[0]))
+        policy.tell(pull, observations)
+
+
+def _bernoulli(p: float, q: float) -> float:
+    first = p * np.log(p / q) if p > 0 else 0.0
+    return first + ((1 - p) * np.log((1 - p) / (1 - q)) if p < 1 else 0.0)
