@@ -8,31 +8,31 @@ import pytest
 from cb_pgm import CNUCB, MOSS, UCB, CausalSystem, ScreeningUCB, ThompsonSampling, instances, simulate, theory
 
 N, K, HORIZON = 3, 2, 2000
-RUNS = 4
+RUNS = 6
 FAMILIES = [instances.lower_bound_effect_gap, instances.lower_bound_reward_gap]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_screening_and_thompson_sampling_lose_as_much_as_ucb(family: Callable[..., CausalSystem]) -> None:
-    """All 6 instances, 4 runs each: means equal UCB's within 4 standard errors, a tenth of it; 2 s.
+def test_screening_and_thompson_sampling_lose_as_much_as_without(family: Callable[..., CausalSystem]) -> None:
+    """All 6 instances, 6 runs each: means equal those of the same index without screening; 3 s.
 
-    And no mean is below the minimax lower bound, since the instances are the ones that prove it.
+    Thompson sampling's equals UCB's, screening's that of MOSS, which it plays, within 4 standard errors, a
+    fifth of it. And no mean is below the minimax lower bound, since the instances are the ones that prove it.
     """
-    regrets: dict[str, list[float]] = {"ucb": [], "screening": [], "thompson": []}
+    regrets: dict[str, list[float]] = {"ucb": [], "moss": [], "screening": [], "thompson": []}
     for instance in range(1, N * K + 1):
         system = family(N, K, instance=instance, horizon=HORIZON)
-        for policy in (UCB, ScreeningUCB, ThompsonSampling):
+        for policy in (UCB, MOSS, ScreeningUCB, ThompsonSampling):
             made = policy(system.states, settable=system.settable)
             runs = [simulate(made, system, HORIZON, seed=100 * instance + run) for run in range(RUNS)]
             regrets[made.name] += [run.regret for run in runs]
-    ucb = np.array(regrets.pop("ucb"))
     bound = theory.minimax_lower_bound(N, K, HORIZON)
-    assert ucb.mean() >= bound
-    for found in regrets.values():
-        error = np.hypot(np.std(found), np.std(ucb)) / np.sqrt(len(ucb))
-        assert 4 * error < 0.15 * ucb.mean()  # else the next line would show little
-        assert abs(np.mean(found) - ucb.mean()) <= 4 * error
-        assert np.mean(found) >= bound
+    assert min(np.mean(found) for found in regrets.values()) >= bound
+    for name, like in (("thompson", "ucb"), ("screening", "moss")):
+        found, without = regrets[name], regrets[like]
+        error = np.hypot(np.std(found), np.std(without)) / np.sqrt(len(without))
+        assert 4 * error < 0.25 * np.mean(without)  # else the next line would show little
+        assert abs(np.mean(found) - np.mean(without)) <= 4 * error
 
 
 @pytest.mark.parametrize("family", FAMILIES)
