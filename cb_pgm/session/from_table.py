@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
-from cb_pgm.model.fitting import choose_reward_parents, is_binary, rehearse
+from cb_pgm.model.fitting import choose_reward_parents, rehearse
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline import inputs
 from cb_pgm.pipeline.budget import budget_warnings
@@ -90,11 +90,15 @@ def settings_of(
             f"Expected rewards from {reward.low:g} to {reward.high:g} but found them from {low:g} to "
             f"{high:g} in the table: widen --reward-range"
         )
-    scale = setup.scale_of_rewards(reward, rewards)
-    if setup.noise_scale is None and reward.low is None and not is_binary(rewards):
+    done = table.interventional
+    every = rewards if done is None or done.rewards is None else np.append(rewards, done.rewards)
+    scale = setup.scale_of_rewards(reward, every)
+    if setup.noise_scale is None and reward.state is None and reward.low is None:
+        # σ is half the observed range, so that range must hold for the rows to come as well.
+        reward = replace(reward, low=float(every.min()), high=float(every.max()))
         notes.append(
-            f"the noise scale is {scale:.4g}, half the observed range of the rewards ({low:g} to {high:g}): "
-            f"give a reward range or a noise scale if rewards may lie outside of it"
+            f"rewards must lie in the table's range, {reward.low:g} to {reward.high:g}; the noise scale is "
+            f"half of it, {scale:.4g}: set another range (--reward-range) or the noise scale (--noise-scale)"
         )
     states = table.states if table.interventional is None else table.interventional.states
     source = {"rows": table.n_rows, "sha256": table.sha256}

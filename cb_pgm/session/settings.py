@@ -16,6 +16,7 @@ from cb_pgm.model.intervention import Intervention, Observations, States
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy
+from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Rows
 
 if TYPE_CHECKING:
@@ -121,9 +122,9 @@ class SessionSettings:
     source: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def failure_share(self) -> float:
-        """The failure probability of the policy's conclusions, and that of the intervals of the arms."""
-        return self.failure_prob / 2 if self.stop == "best-arm" else self.failure_prob
+    def is_of_this_version(self) -> bool:
+        """Whether the session was started with this version of the program."""
+        return bool(self.source.get("versions", {}).get("cb_pgm") == VERSION)
 
     def new_policy(self, excluded: Sequence[Intervention] = ()) -> Policy:
         """Return a new policy without data, which never asks for the arms in `excluded`.
@@ -141,7 +142,7 @@ class SessionSettings:
             states=self.states,
             settable=settable,
             noise_scale=self.noise_scale,
-            failure_prob=self.failure_share,
+            failure_prob=self.failure_prob,
             graph=self.graph,
             marginals=self.marginals,
             reward_gap=self.reward_gap,

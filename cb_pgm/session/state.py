@@ -11,7 +11,7 @@ import numpy as np
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull
-from cb_pgm.policies.arms import joint_arms, single_variable_arms
+from cb_pgm.policies.arms import single_variable_arms
 from cb_pgm.session.events import Asked, Earlier, Event, Told, Withdrawn
 from cb_pgm.session.settings import SessionSettings
 
@@ -76,7 +76,6 @@ class SessionState:
         self._nothing_to_ask = False
         self._earlier_rows: list[tuple[Intervention, Observations]] = []
         self._told_rows: list[tuple[Intervention, Observations]] = []
-        self._done: set[Intervention] = set()
 
     def __contains__(self, pull: int) -> bool:
         """Return whether a pull of that number has been asked for."""
@@ -105,21 +104,16 @@ class SessionState:
         return None
 
     def certain_best(self) -> ArmEstimate | None:
-        """Return the arm whose interval lies above those of all others; None while there is none.
+        """Return the arm whose interval lies above those of all other arms that can be set, if there is one.
 
-        The arm must have been pulled at least once: observations of its state aren't enough.
+        Only rows in which an arm was set count, and an arm that was never set may be better than all others,
+        so that this needs no assumption about causes.
         """
-        seen = {known.intervention: known for known in self.policy.estimates(self.settings.failure_share)}
-        named = self.policy.reward_variables
-        arms = single_variable_arms(self.policy.settable)
-        if named and all(set(intervention) == set(named) for intervention in seen):
-            arms = joint_arms(self.policy.settable, named)
-        if not all(arm in seen for arm in arms):
+        measured = {known.intervention: known for known in self.policy.estimates()}
+        if not all(arm in measured for arm in single_variable_arms(self.policy.settable)):
             return None
-        best = max(seen.values(), key=lambda known: known.low)
-        if best.intervention not in self._done:
-            return None
-        return best if all(known is best or known.high < best.low for known in seen.values()) else None
+        best = max(measured.values(), key=lambda known: known.low)
+        return best if all(known is best or known.high < best.low for known in measured.values()) else None
 
     def propose(self, batch: int) -> Asked:
         """Ask the policy for a pull of at least `batch` rows, or as many as are left.
@@ -164,12 +158,13 @@ class SessionState:
                 self._earlier_rows.append((event.intervention, observations))
                 self.policy.warm_start(event.intervention, observations)
                 self.earlier += len(observations)
-                self._done.add(event.intervention)
 
     def _add_pull(self, event: Asked, asked: bool) -> None:
         if not asked:
             pull = self._ask()
-            if (None if pull is None else pull.intervention) != (event.pull and event.intervention):
+            same = (None if pull is None else pull.intervention) == (event.pull and event.intervention)
+            # A later version may choose otherwise: then the policy goes on from the rows recorded.
+            if not same and self.settings.is_of_this_version:
                 raise SessionError(
                     f"Expected the policy to ask for {event.intervention}, as recorded, but found "
                     f"{pull and pull.intervention}: use the versions of cb-pgm and numpy with which the "
@@ -200,8 +195,6 @@ class SessionState:
     def _tell(self, intervention: Intervention, rows: Observations) -> None:
         self._nothing_to_ask = False
         self._told_rows.append((intervention, rows))
-        if len(rows):
-            self._done.add(intervention)
         self.policy.tell(Pull(intervention, len(rows)), rows)
 
     def _drop(self, event: Withdrawn) -> None:

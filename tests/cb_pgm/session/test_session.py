@@ -11,6 +11,7 @@ import pytest
 
 from cb_pgm import Intervention, PolicyError, Session, SessionError
 from cb_pgm.cli.program import main
+from cb_pgm.policies.registry import POLICIES
 from cb_pgm.session.state import OpenPull
 from cb_pgm.session.status import Status
 from discovery import read_csv
@@ -552,3 +553,50 @@ def test_wrong_usage_exits_with_2(arguments: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["session", *arguments])
     assert stopped.value.code == 2
+
+
+class TestOtherVersions:
+    """A later version may choose other arms; a session that an earlier one started goes on all the same."""
+
+    @staticmethod
+    def played(folder: Path) -> None:
+        with start(folder) as session:
+            for _ in range(20):
+                session.tell(rows_of(session.ask()[0]))
+
+    def test_a_session_of_another_version_goes_on_from_its_rows(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("cb_pgm.session.setup.VERSION", "0.0.1")
+        self.played(tmp_path)
+        monkeypatch.setitem(POLICIES, "ucb", POLICIES["thompson"])
+        with Session.open(tmp_path) as session:
+            assert session.status().told == 20
+            session.tell(rows_of(session.ask()[0]))
+            assert session.status().told == 21
+
+    def test_one_of_this_version_must_ask_for_the_same_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.played(tmp_path)
+        monkeypatch.setitem(POLICIES, "ucb", POLICIES["thompson"])
+        with pytest.raises(SessionError, match="as recorded"):
+            Session.open(tmp_path)
+
+
+def test_rewards_outside_of_the_tables_range_are_refused_by_default(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = tmp_path / "table.csv"
+    lines = [f"{a},{b},{1 + (a + b + c) % 4}" for a, b, c in rng.integers(0, 2, (200, 3))]
+    table.write_text("\n".join(["A,B,sales", *lines]))
+    common = {"data": table, "reward": "sales", "horizon": 50, "seed": 0}
+    beyond = {"A": "0", "B": "0", "sales": "300"}
+    with Session.start(tmp_path / "observed", **common) as session:
+        (pull,) = session.ask()
+        with pytest.raises(SessionError, match=r"from 1 to 4.*300"):
+            session.tell([beyond | dict(pull.intervention)])
+        assert session.status().told == 0
+    for name, setting in (("range", {"reward_range": (0, 500)}), ("noise", {"noise_scale": 20.0})):
+        with Session.start(tmp_path / name, **common, **setting) as session:
+            (pull,) = session.ask()
+            assert session.tell([beyond | dict(pull.intervention)]).rows == 1
