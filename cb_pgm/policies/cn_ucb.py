@@ -286,7 +286,9 @@ class CNUCB(GraphPolicy):
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         if self.screens and not self._plays_result:
             return self._guard.ask_beside(Pull(arm, size) for arm, size in under_way.items())
+        asking = self._asking  # of the pull under way, whose rows are still to be counted
         wanted = self._next_pull()  # takes up the next query if the rows since have answered the last one
+        self._asking = asking
         if self._searching:
             missing = wanted.size - under_way.get(wanted.intervention, 0)
             if missing > 0:
