@@ -1,36 +1,50 @@
-"""CN-UCB: find the reward variable by interventions on central nodes, then play UCB on it alone.
+"""CN-UCB: find the reward variable by interventions on central nodes, then play on its arms.
 
 Source: Lu, Meisami & Tewari (2021), Algorithm 1 (trees), the forest algorithm of the appendix, and Algorithm
 2. The searches are in `cb_pgm.search`, what their answers cost in `cb_pgm.evidence`; this policy joins the
 two.
 
-The guard is ours. Graphs are estimated and gaps are guessed, so the result may be wrong. The pulls already
-made tell, at no cost, whether the variable named can be the reward's only parent
-(`cb_pgm.evidence.screening`). Once they say no, with failure probability δ, the policy says so and goes on by
-screening, which knows all that was seen.
+Its rows show everything that screening needs (`cb_pgm.evidence.screening`), so both run on the same rows,
+each at its share of δ. With evidence="screening", whichever is certain first ends the search: screening pulls
+what tells sets apart while that pays, and the queries of the search get at most ½√(A·t) of t rounds, A the
+arms. Where screening has ruled out every set, so that the reward has more parents than allowed or a hidden
+cause, the search goes on. Its answers are contrasts of set rows with rows under do() and need no assumption
+about hidden causes of the reward.
+
+With the other kinds of evidence the search comes first, as in the paper, and screening is a guard. Graphs are
+estimated and gaps are guessed, so the result may be wrong: once the rows contradict it, the policy reports so
+and goes on by screening.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from cb_pgm import search
 from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.budget import FailureBudget
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import ArmTotals, joint_arms, single_variable_arms
+from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.graph_policy import EVIDENCE, GraphPolicy
+from cb_pgm.policies.identified_play import IdentifiedPlay
 from cb_pgm.policies.screening_ucb import ScreeningUCB
 from cb_pgm.search.trace import QueryRecord, SearchTrace
-from cb_pgm.wording import listed
 
 if TYPE_CHECKING:
     from discovery.estimation.marginals import Marginals
     from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["CNUCB"]
+
+# Times √(arms · rounds): the most rounds spent on the search's queries where screening shares the rows. With
+# 2 they cost more than MOSS loses where screening has nothing left.
+_SHARE = 0.5
 
 
 class CNUCB(GraphPolicy):
@@ -48,22 +62,25 @@ class CNUCB(GraphPolicy):
         Δ of Assumption 3 and ε of Assumption 2. Where the reward variable's own chain component and those not
         upstream of it can be set, the effective gaps are enough (`CausalSystem.effective_gaps`).
     failure_prob
-        δ: the probability with which a wrong variable may be named.
+        δ, shared out as `budget` says.
     noise_scale
         σ, as in `Policy`.
     evidence
-        "fixed" is the paper's B pulls an arm; "sequential", with the same guarantee, stops as soon as an
-        answer is certain: on random trees after about a tenth of the pulls.
+        "screening": sequential evidence for the queries, and screening beside it. "sequential": the search
+        first, each query until its answer is certain. "fixed": the paper's B pulls an arm, with the same
+        guarantee; on random trees about ten times the pulls.
     variant
         "sound" searches trees and forests by the paper's mended algorithms and everything else by the search
         that is right on every graph; "paper" keeps to Algorithm 2, mended, which ends in a clique.
     max_parents
         More than one: go on after the first reward variable until no further one is found
-        (`search.multiple`), then play UCB over their joint states.
+        (`search.multiple`), then play their joint states.
     settable
         As in `Policy`.
     priority
         The order in which to search chain components that the graph leaves open.
+    parent_noise_scale
+        As in `ScreeningUCB`.
 
     Raises
     ------
@@ -83,11 +100,12 @@ class CNUCB(GraphPolicy):
         effect_gap: float,
         failure_prob: float = 0.05,
         noise_scale: float = 1.0,
-        evidence: Literal["fixed", "sequential"] = "sequential",
+        evidence: Literal["screening", "sequential", "fixed"] = "screening",
         variant: Literal["sound", "paper"] = "sound",
         max_parents: int = 1,
         settable: States | None = None,
         priority: Sequence[str] | None = None,
+        parent_noise_scale: float | None = None,
     ) -> None:
         super().__init__(
             graph,
@@ -97,7 +115,7 @@ class CNUCB(GraphPolicy):
             effect_gap=effect_gap,
             failure_prob=failure_prob,
             noise_scale=noise_scale,
-            evidence=evidence,
+            evidence="sequential" if evidence == "screening" else evidence,
             max_parents=max_parents,
             settable=settable,
             priority=priority,
@@ -109,53 +127,84 @@ class CNUCB(GraphPolicy):
                 'Expected every variable settable and one parent with variant="paper": use variant="sound"'
             )
         self.variant = variant
+        self.parent_noise_scale = parent_noise_scale
+        self.screens = evidence == "screening"
+        eighth = failure_prob / 8
+        if self.screens:
+            self._budget = FailureBudget(
+                identification=2 * eighth, search=2 * eighth, verification=eighth, intervals=3 * eighth
+            )
+        else:
+            self._budget = FailureBudget(
+                search=4 * eighth, guard=2 * eighth, verification=eighth, intervals=eighth
+            )
+        self.requirements = replace(self.requirements, failure_prob=self._budget.search)
+
+    @classmethod
+    def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
+        known = {"parent_noise_scale": context.parent_noise_scale}
+        return super().from_context(context, **(known | settings))
+
+    @property
+    def budget(self) -> FailureBudget:
+        return self._budget
 
     @property
     def reward_variables(self) -> tuple[str, ...]:
-        if self._guarding:
-            return self.result.reward_variables if self.result is not None else ()
-        return self._guard.reward_variables
+        if self._result_stands and self.result is not None and not self._guard.reward_variables:
+            return self.result.reward_variables
+        if self.screens or not self._result_stands:
+            return self._guard.reward_variables
+        return self.result.reward_variables if self.result is not None else ()
 
     @property
     def fallback(self) -> str | None:
-        return self._fallback
+        return self._fallback or (None if self._searching and not self.screens else self._guard.fallback)
 
     @property
     def story(self) -> SearchTrace:
         return SearchTrace.of(self._asked, self.result, self.graph)
 
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        if not self._guarding:
-            yield from self._guard.means()
-        elif self._arms is not None:
-            yield from self._arms
-        else:
-            for intervention, record in self._evidence.records:
-                if intervention:
-                    yield intervention, record.rows, record.mean
+        for intervention, record in self._evidence.records:
+            if intervention:
+                yield intervention, record.rows, record.mean
+
+    def means_if_identified(self) -> Iterable[tuple[Intervention, int, float]]:
+        return self._guard.means_if_identified() if self.screens or not self._result_stands else ()
+
+    # -- state -----------------------------------------------------------------------------------------------
 
     def _begin(self, rng: np.random.Generator) -> None:
         self.result: search.SearchResult | None = None
         self._fallback: str | None = None
-        self._arms: ArmTotals | None = None
+        self._arms: ArmTotals | None = None  # to be played on, where the search left several candidates
+        self._play: IdentifiedPlay | None = None  # where it left the reward's parents
         self._rounds = 0
         self._asked: list[QueryRecord] = []
         self._asked_until = 0
+        self._asking = False
+        self._query_rounds = 0
         self._guard = ScreeningUCB(
             self.states,
-            failure_prob=self.requirements.failure_prob,
+            failure_prob=2 * (self._budget.identification or self._budget.guard),
             noise_scale=self.noise_scale,
+            parent_noise_scale=self.parent_noise_scale,
             max_parents=self.max_parents,
             settable=self.settable,
         ).fresh(rng)
-        self._guarding = True
+        self._result_stands = True
         self._evidence = EVIDENCE[self.evidence](
             self.states, self.settable, self.marginals, self.requirements
         )
+        self._n_arms = len(single_variable_arms(self.settable))
         self._search = self._chosen_search()
+        self._searching = True
         impossible = self._evidence.impossible()
         if impossible is not None:
-            self._play_ucb(single_variable_arms(self.settable), impossible)
+            self._searching = False
+            self._fallback = impossible
+            self._arms = ArmTotals(single_variable_arms(self.settable))
         else:
             self._advance(None)
 
@@ -185,27 +234,93 @@ class CNUCB(GraphPolicy):
             self._query: search.Query = query
             self._evidence.begin(query)
 
+    # -- choosing --------------------------------------------------------------------------------------------
+
     def _next_pull(self) -> Pull:
-        while self._arms is None:
+        self._asking = False
+        if self.screens:
+            return self._pull_of_both()
+        while self._searching:
             pull = self._evidence.next_pull()
             if pull is not None:
+                self._asking = True
                 return pull
             self._advance(self._evidence.probe())
-        if not self._guarding:
-            return self._guard.ask()
-        return self._pulls[self._arms.highest_moss(self.noise_scale)]
+        return self._playing() if self._plays_result else self._guard.ask()
+
+    def _pull_of_both(self) -> Pull:
+        """Return the next pull where screening and the search share the rows."""
+        guard = self._guard
+        if self._searching and not guard.reward_variables:
+            pull = guard.telling_apart({})
+            if pull is not None:
+                return pull
+            while self._searching and self._query_rounds < _SHARE * math.sqrt(self._n_arms * self._rounds):
+                pull = self._evidence.next_pull()
+                if pull is not None:
+                    self._asking = True
+                    return pull
+                self._advance(self._evidence.probe())
+        return self._playing() if self._plays_result else guard.ask()
+
+    @property
+    def _plays_result(self) -> bool:
+        """Whether to play what the search found.
+
+        Not where screening has left no set: then the rows of all arms decide. Nor, where the two share the
+        rows, once screening has identified a set.
+        """
+        guard = self._guard
+        if not self.screens:
+            return self._result_stands and (guard.screening.left > 0 or self.result is None)
+        found = self.result is not None and bool(self.result.reward_variables)
+        return found and self._result_stands and guard.screening.left > 1
+
+    def _playing(self) -> Pull:
+        if self._play is not None:
+            return Pull(self._play.next_arm())
+        if self._arms is None:
+            raise PolicyError("Expected arms to play once the search has ended but found none")
+        return Pull(self._arms.arms[self._arms.highest_moss(self.noise_scale)])
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
-        wanted = self._next_pull()  # takes up the next query if what was told since has answered the last one
-        if self._arms is None:
+        if self.screens and not self._plays_result:
+            return self._guard.ask_beside(Pull(arm, size) for arm, size in under_way.items())
+        asking = self._asking  # of the pull under way, whose rows are still to be counted
+        wanted = self._next_pull()  # takes up the next query if the rows since have answered the last one
+        self._asking = asking
+        if self._searching:
             missing = wanted.size - under_way.get(wanted.intervention, 0)
             if missing > 0:
                 return Pull(wanted.intervention, missing)
             return self._evidence.next_pull_beside(under_way)
-        if not self._guarding:
+        playing = self._play or self._arms
+        if not self._plays_result or playing is None:
             return self._guard.ask_beside(Pull(arm, size) for arm, size in under_way.items())
-        with self._arms.counting(under_way):
-            return self._pulls[self._arms.highest_moss(self.noise_scale)]
+        with playing.counting(under_way):
+            return self._playing()
+
+    def why(self, pull: Pull) -> str:
+        if self._asking:
+            query = self._query
+            text = f"to see whether {query.variable} moves the reward"
+            if query.undecided:
+                text += f", and which of its neighbours: {', '.join(query.undecided)}"
+            return text + (f", with {', '.join(query.fixed)} held" if query.fixed else "")
+        if not self._plays_result:
+            return self._guard.why(pull)
+        arms = self._play.arms if self._play is not None else self._arms
+        described = arms.describe(pull.intervention) if arms is not None else ""
+        return f"the highest upper confidence bound: {described}"
+
+    @property
+    def candidates(self) -> tuple[tuple[str, ...], ...] | None:
+        if not self._result_stands or self.result is None or self._guard.reward_variables:
+            return self._guard.candidates
+        named = self.result.reward_variables
+        return (named,) if named else tuple((candidate,) for candidate in self.result.candidates)
+
+    # -- learning --------------------------------------------------------------------------------------------
 
     def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
         if not super().warm_start(intervention, observations):
@@ -213,55 +328,50 @@ class CNUCB(GraphPolicy):
             self._guard.warm_start(intervention, observations)
         return True
 
-    def why(self, pull: Pull) -> str:
-        if not self._guarding:
-            return self._guard.why(pull)
-        if self._arms is not None:
-            return f"the highest upper confidence bound: {self._arms.describe(pull.intervention)}"
-        query = self._query
-        text = f"to see whether {query.variable} moves the reward"
-        if query.undecided:
-            text += f", and which of its neighbours: {listed(query.undecided)}"
-        return text + (f", with {listed(query.fixed)} held" if query.fixed else "")
-
-    @property
-    def candidates(self) -> tuple[tuple[str, ...], ...] | None:
-        if not self._guarding or self.result is None:
-            return self._guard.candidates
-        named = self.result.reward_variables
-        return (named,) if named else tuple((candidate,) for candidate in self.result.candidates)
-
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._rounds += len(observations)
-        if self._arms is None:
-            self._evidence.add(intervention, observations)
-        else:
-            self._arms.add(intervention, observations.rewards)
+        if self._asking:
+            self._query_rounds += len(observations)
+        self._evidence.add(intervention, observations)
+        playing = self._play or self._arms
+        if playing is not None:
+            playing.add(intervention, observations.rewards)
         self._guard.tell(Pull(intervention), observations)
-        if self._guarding and self.result is not None and self._contradicted(self.result):
-            self._guarding = False
+        if self._result_stands and self.result is not None and self._contradicted(self.result):
+            self._result_stands = False
             names = " and ".join(self.result.reward_variables or self.result.candidates)
             self._fallback = (
                 f"the rewards seen can't come from {names} alone, so the graph or a gap is wrong: screening"
             )
 
     def _contradicted(self, result: search.SearchResult) -> bool:
-        """Return whether the guard rules out all that the search left: one set, or each single candidate."""
+        """Return whether the guard rules out all that the search left: one set, or each single candidate.
+
+        Where it rules out every set, its own assumptions are wrong, not the search's.
+        """
+        if not self._guard.screening.left:
+            return False
         named = result.reward_variables
         sets = [named] if named else [(candidate,) for candidate in result.candidates]
         return bool(sets) and all(self._guard.rules_out(chosen) for chosen in sets)
 
     def _finish(self, result: search.SearchResult) -> None:
         self.result = result
-        if len(result.reward_variables) > 1:
-            self._play_ucb(joint_arms(self.settable, result.reward_variables), None)
-            return
-        playable = self._playable(result.reward_variables or result.candidates)
-        if playable:
-            self._play_ucb(single_variable_arms({name: self.settable[name] for name in playable}), None)
+        self._searching = False
+        named = result.reward_variables
+        playable = named if len(named) > 1 else self._playable(named or result.candidates)
+        if not playable:
+            self._fallback = result.note or "the answers left no candidate for the reward variable"
+            playable = tuple(self.settable)
+        if len(named) > 1:
+            arms = joint_arms(self.settable, named)
         else:
-            reason = result.note or "the answers left no candidate for the reward variable"
-            self._play_ucb(single_variable_arms(self.settable), reason)
+            arms = single_variable_arms({name: self.settable[name] for name in playable})
+        totals = ArmTotals.of(arms, self._evidence.records, self._rounds)
+        if named == tuple(playable):
+            self._play = self._guard.play_on(named, totals)
+        else:
+            self._arms = totals
 
     def _playable(self, candidates: Sequence[str]) -> tuple[str, ...]:
         """Return the variables whose arms must hold the best one, in variable order.
@@ -279,9 +389,3 @@ class CNUCB(GraphPolicy):
             if name in candidates
             or (unsettable and not graph.possible_descendants(name).isdisjoint(unsettable))
         )
-
-    def _play_ucb(self, arms: Sequence[Intervention], fallback: str | None) -> None:
-        """Go over to UCB on `arms`, what was seen of them counted."""
-        self._fallback = fallback
-        self._arms = ArmTotals.of(arms, self._evidence.records, self._rounds)
-        self._pulls = [Pull(arm) for arm in self._arms.arms]

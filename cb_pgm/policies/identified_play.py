@@ -76,7 +76,7 @@ class IdentifiedPlay:
         self._refresh = refresh
         self._failure_prob = failure_prob
         self._noise_scale = noise_scale
-        self._recheck_at = 0
+        self._recheck_at: float = 0
         self._spent = 0
 
     @property
@@ -107,9 +107,13 @@ class IdentifiedPlay:
 
     @contextmanager
     def counting(self, under_way: Mapping[Intervention, int]) -> Iterator[None]:
-        """Count rows still to come, as `ArmTotals.counting` does."""
-        with self.arms.counting(under_way):
-            yield
+        """Count rows still to come, as `ArmTotals.counting` does; the arms in the game stay the same."""
+        recheck_at, self._recheck_at = self._recheck_at, math.inf
+        try:
+            with self.arms.counting(under_way):
+                yield
+        finally:
+            self._recheck_at = recheck_at
 
     def is_outsider(self, intervention: Intervention) -> bool:
         """Return whether it is an arm of the game on other variables than the parents."""

@@ -75,7 +75,13 @@ def policy_kind(name: str) -> PolicyKind:
 POLICIES: Mapping[str, PolicyKind] = {
     "cn-ucb": PolicyKind(
         "cn_ucb:CNUCB",
-        "identify the reward's causes by queries on the graph, then MOSS over their values",
+        "identify the reward's causes by screening and queries on the graph, then MOSS over their values",
+        needs_graph=True,
+    ),
+    "cn-ucb-sequential": PolicyKind(
+        "cn_ucb:CNUCB",
+        "the same, queries first and screening as a guard only",
+        settings={"evidence": "sequential"},
         needs_graph=True,
     ),
     "cn-ucb-fixed": PolicyKind(

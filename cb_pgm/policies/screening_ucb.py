@@ -7,7 +7,7 @@ Meisami & Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -189,10 +189,10 @@ class ScreeningUCB(Policy):
     # -- choosing --------------------------------------------------------------------------------------------
 
     def _next_pull(self) -> Pull:
-        return self._telling_apart({}) or self._playing()
+        return self.telling_apart({}) or self._playing()
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
-        pull = self._telling_apart(under_way)
+        pull = self.telling_apart(under_way)
         if pull is not None:
             return pull
         with (self._play or self._arms).counting(under_way):
@@ -206,7 +206,7 @@ class ScreeningUCB(Policy):
         self._telling.discard(pull.intervention)
         return pull
 
-    def _telling_apart(self, under_way: Mapping[Intervention, int]) -> Pull | None:
+    def telling_apart(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         """Return the pull that best tells leader from challenger; None where that doesn't pay."""
         self._told_apart = None
         if self._left < 1 or (self._left == 1 and self.max_parents == 1):
@@ -346,28 +346,32 @@ class ScreeningUCB(Policy):
             cell = sum(state * stride**power for power, state in enumerate(states))
             parents.rows[index], parents.totals[index] = int(counts[cell]), totals[cell]
         parents.rounds = max(self._arms.rounds, int(parents.rows.sum()))
-        variables = self.screening.expert(position)
-        if len(variables) > 1:
-            self._joint_arms = ArmTotals(arms)
         parents.in_unit_interval = self._arms.in_unit_interval and self._observed.in_unit_interval
+        if len(self._named) > 1:
+            self._joint_arms = ArmTotals(arms)
+        self._play = self.play_on(self._named, parents)
+        self._pull_for = {arm: Pull(arm) for arm in (*arms, *self._arms.arms)}
+
+    def play_on(self, variables: Sequence[str], parent_arms: ArmTotals) -> IdentifiedPlay:
+        """Return the play on the arms of identified variables, with the cover that the rows tested give."""
+        parents = [self._variables.index(name) for name in variables]
         share = self._budget.verification
-        cover = Cover(self._n_states, variables, share, self.parent_noise_scale)
-        covered = 0
+        cover = Cover(self._n_states, parents, share, self.parent_noise_scale)
+        screening, covered = self.screening, 0
 
         def refresh() -> None:
             nonlocal covered
-            codes, rewards, was_set = self.screening.log(covered)
+            codes, rewards, was_set = screening.log(covered)
             cover.add(codes, rewards, was_set)
             covered += len(rewards)
 
-        self._play = IdentifiedPlay(
-            parents,
+        return IdentifiedPlay(
+            parent_arms,
             self._arms,
-            np.array([self._codes_of[arm] for arm in self._arms.arms], dtype=np.int64),
-            variables,
+            np.array(list(self._codes_of.values()), dtype=np.int64),
+            parents,
             cover,
             refresh,
             share,
             self.noise_scale,
         )
-        self._pull_for = {arm: Pull(arm) for arm in (*arms, *self._arms.arms)}

@@ -46,6 +46,7 @@ def test_cn_ucb_says_why_it_plays_all_arms(family: Callable[..., CausalSystem]) 
         system.marginals(),
         reward_gap=reward_gap,
         effect_gap=effect_gap,
+        evidence="sequential",
         settable=system.settable,
     )
     run, moss = (

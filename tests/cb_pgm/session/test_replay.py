@@ -131,7 +131,7 @@ def test_minimize(log: Path) -> None:
 
 def test_nothing_set_has_no_rows_unless_some_are_held_out(log: Path) -> None:
     """Sequential evidence with marginals of 20 rows must look at do() itself."""
-    wanting = {"policy": "cn-ucb", "effect_gap": 0.3, "reward_gap": 0.3}
+    wanting = {"policy": "cn-ucb-sequential", "effect_gap": 0.3, "reward_gap": 0.3}
     (run,) = replay_log(setup(log, **wanting), hold_out=0.95).runs
     assert run.observed > 0
     assert run.observed <= 380
