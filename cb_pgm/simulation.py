@@ -46,6 +46,8 @@ class Run:
         which the last is the horizon.
     reward_variables
         The identified parents of the reward; empty if the policy identified none.
+    grounds
+        On what these rest, as in `Policy.grounds`.
     interventions_to_find
         Rounds to identification: the number of rounds, those of do() included, after which the identified
         parents didn't change any more. None if the policy identified none.
@@ -63,6 +65,7 @@ class Run:
     rounds: NDArray[np.int64]
     regrets: NDArray[np.float64]
     reward_variables: tuple[str, ...]
+    grounds: str | None
     interventions_to_find: int | None
     fallback: str | None
     best_arm: ArmEstimate | None
@@ -146,6 +149,7 @@ def simulate(
         rounds=curve.rounds,
         regrets=curve.regrets,
         reward_variables=named,
+        grounds=policy.grounds,
         interventions_to_find=found_at if named else None,
         fallback=policy.fallback,
         best_arm=policy.best_arm(),

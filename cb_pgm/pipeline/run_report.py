@@ -100,6 +100,7 @@ class RunReport:
 
     def _entry(self, played: Played) -> dict[str, Any]:
         outcome = played.outcome
+        best = outcome.best_arm
         return {
             "policy": played.policy,
             "graph": played.graph,
@@ -108,7 +109,8 @@ class RunReport:
             "correct": self.task.correct(played),
             "interventions_to_find": outcome.interventions_to_find,
             "regret": float(outcome.regret),
-            "best_arm": None if outcome.best_arm is None else _arm(outcome.best_arm.intervention),
+            "grounds": outcome.grounds,
+            "best_arm": None if best is None else _arm(best.intervention) | {"grounds": best.grounds},
             "fallback": outcome.fallback,
         }
 

@@ -160,6 +160,16 @@ class Policy(ABC):
         return ()
 
     @property
+    def grounds(self) -> str | None:
+        """On what the identified parents rest; None while none are identified.
+
+        "identified": the rows refute every other candidate, rows in which the parents were set among them.
+        "assumed": the parents' states were only seen, or set too seldom to have shown a difference between
+        setting and seeing them, so that a hidden common cause isn't excluded.
+        """
+        return "identified" if self.reward_variables else None
+
+    @property
     def fallback(self) -> str | None:
         """Why the policy gave up its own way and plays UCB over all arms; None where it didn't."""
         return None

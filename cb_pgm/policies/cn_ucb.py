@@ -158,6 +158,11 @@ class CNUCB(GraphPolicy):
         return self.result.reward_variables if self.result is not None else ()
 
     @property
+    def grounds(self) -> str | None:
+        named = self.reward_variables
+        return self._guard.grounds if named and named == self._guard.reward_variables else super().grounds
+
+    @property
     def fallback(self) -> str | None:
         return self._fallback or (None if self._searching and not self.screens else self._guard.fallback)
 

@@ -29,6 +29,9 @@ __all__ = ["ScreeningUCB"]
 # Rows of one pull that are tested: thousands under one arm teach little more, and leaving some out, by a rule
 # that doesn't look at them, keeps the test valid.
 _MOST_TESTED = 256
+# The difference between setting and seeing, in units of the rewards' range (2σ), that the rows must have been
+# able to show before parents count as identified rather than assumed.
+_DIFFERENCE = 0.1
 _SHARE = 2.0  # times √(arms · rounds): the most rounds spent on telling sets apart
 
 
@@ -108,6 +111,15 @@ class ScreeningUCB(Policy):
     @property
     def reward_variables(self) -> tuple[str, ...]:
         return self._named
+
+    @property
+    def grounds(self) -> str | None:
+        if not self._named:
+            return None
+        position = int(np.flatnonzero(self.screening.surviving)[0])
+        # A difference d between rows set and rows seen is worth d²/2σ² nats a row set.
+        shown = self.screening.set_rows(position) * _DIFFERENCE**2 * 2.0
+        return "identified" if shown >= self.screening.threshold else "assumed"
 
     @property
     def fallback(self) -> str | None:

@@ -33,6 +33,8 @@ class Status:
         parents; None if the policy doesn't look for parents.
     reward_variables
         The identified parents of the reward; empty while there are none.
+    grounds
+        On what these rest, as in `Policy.grounds`.
     fallback
         Why the policy gave up its own method; None if it didn't.
     best_arm
@@ -63,6 +65,7 @@ class Status:
     ruled_out: tuple[str, ...] | None
     left: tuple[tuple[str, ...], ...] | None
     reward_variables: tuple[str, ...]
+    grounds: str | None
     fallback: str | None
     best_arm: ArmEstimate | None
     best_if_identified: ArmEstimate | None
@@ -106,6 +109,8 @@ class Status:
             sets = "variable" if len(self.reward_variables) == 1 else "set of variables"
             named = listed(self.reward_variables)
             lines.append(f"Identified  {named}: the only {sets} that could explain the reward alone")
+            if self.grounds == "assumed":
+                lines.append("            seen, not set often enough to exclude a hidden common cause")
         if self.fallback:
             lines.append(f"Note        {self.fallback}")
         lines.append(f"Best arm    {self._best_arm_text()}")
@@ -153,6 +158,7 @@ def status_of(state: SessionState) -> Status:
         else tuple(name for name in settings.states if name not in possible),
         left=left,
         reward_variables=policy.reward_variables,
+        grounds=policy.grounds,
         fallback=policy.fallback,
         best_arm=_highest(settings, policy.estimates() if certain is None else [certain]),
         best_if_identified=_highest(settings, policy.identified()),

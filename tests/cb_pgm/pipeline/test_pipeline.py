@@ -79,10 +79,12 @@ def test_the_object_has_the_promised_shape(report):
     for row in content["policies"]:
         assert set(row) == {
             "policy", "graph", "run", "reward_variables", "correct", "interventions_to_find", "regret",
-            "best_arm", "fallback",
+            "best_arm", "fallback", "grounds",
         }  # fmt: skip
         assert row["regret"] >= 0
-        assert set(row["best_arm"]) == {"variable", "state"}
+        assert set(row["best_arm"]) == {"variable", "state", "grounds"}
+        assert row["grounds"] in (("identified", "assumed") if row["reward_variables"] else (None,))
+        assert row["best_arm"]["grounds"] in ("measured", "identified")
         if row["policy"] != "cn-ucb":
             assert (row["reward_variables"], row["correct"], row["interventions_to_find"]) == ([], None, None)
 
