@@ -23,7 +23,7 @@ def _pulls_to_find(policy: CNUCB, system: CausalSystem, seed: int) -> tuple[tupl
     pulls = 0
     while True:
         pull = policy.ask()
-        if policy.result is not None or policy.fallback is not None:
+        if policy.reward_variables or policy.result is not None or policy.fallback is not None:
             return policy.reward_variables, pulls
         policy.tell(pull, system.sample(pull.intervention, pull.size, rng))
         pulls += pull.size
@@ -47,14 +47,14 @@ def _check_finding(evidence: str, runs: int) -> None:
     assert wrong <= binom.ppf(0.999, runs, 0.05)
 
 
-@pytest.mark.parametrize("evidence", ["fixed", "sequential"])
+@pytest.mark.parametrize("evidence", ["fixed", "sequential", "screening"])
 def test_finds_the_reward_variable_within_lemma_1(evidence: str) -> None:
     """40 runs; the slow test below makes 1,000."""
     _check_finding(evidence, 40)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("evidence", ["fixed", "sequential"])
+@pytest.mark.parametrize("evidence", ["fixed", "sequential", "screening"])
 def test_finds_the_reward_variable_within_lemma_1_in_1000_runs(evidence: str) -> None:
     _check_finding(evidence, 1000)
 
