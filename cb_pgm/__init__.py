@@ -1,8 +1,9 @@
 """Causal bandits with an unknown graph: systems, searches, evidence, policies, simulation.
 
-Three nouns. A `CausalSystem` is a truth to learn against. A `Policy` chooses interventions: `ask` it, do
-that, `tell` it. `simulate` plays a policy against a system and keeps its exact pseudo-regret; a `Session`
-plays it against the real world.
+A `CausalSystem` is a known causal model of some variables and a reward. A `Policy` chooses interventions:
+`ask` it for one, carry it out, and `tell` it the rows. `simulate` plays a policy against a system and records
+its exact pseudo-regret. A `Session` plays a policy in a real experiment, and a `Pipeline` goes from a table
+to a recommendation in one call.
 
 Names are loaded on first use, so that importing the package costs little.
 """

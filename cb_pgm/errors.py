@@ -1,6 +1,6 @@
-"""The errors of this package; all descend from `CausalBanditError`.
+"""The errors of this package, which all descend from `CausalBanditError`.
 
-A message says what was expected, what was found, where, and what to do, in one line.
+Each message is one line that names what was expected, what was found and where, and what to do.
 """
 
 __all__ = [
@@ -16,32 +16,32 @@ __all__ = [
 
 
 class CausalBanditError(ValueError):
-    """Root of every error that `cb_pgm` raises on purpose."""
+    """The base class of all errors that `cb_pgm` raises on purpose."""
 
 
 class CausalSystemError(CausalBanditError):
-    """A causal system, or an intervention on it, isn't what it must be."""
+    """A causal system, or an intervention on it, isn't valid."""
 
 
 class PolicyError(CausalBanditError):
-    """A policy was made with wrong settings or told something that doesn't fit."""
+    """A policy was made with invalid settings, or told rows that don't fit."""
 
 
 class ReportError(CausalBanditError):
-    """A folder that holds nothing to report on, or a file in it that isn't what it must be."""
+    """A folder holds nothing to report on, or a file in it isn't valid."""
 
 
 class SearchError(CausalBanditError):
-    """A graph or an answer that a search can't work with."""
+    """A search can't work with a graph or an answer."""
 
 
 class SessionError(CausalBanditError):
-    """A session can't be started, read or told what it was told; nothing of it was recorded."""
+    """A session can't be started or read, or refuses rows; nothing was recorded."""
 
 
 class SessionBusyError(SessionError):
-    """Another process was working on the session for too long."""
+    """Another process used the session for longer than the timeout."""
 
 
 class StudyError(CausalBanditError):
-    """A study's configuration, or the folder that it should go to, isn't what it must be."""
+    """The configuration of a study, or the folder for its results, isn't valid."""

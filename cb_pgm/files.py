@@ -1,4 +1,4 @@
-"""Writing results: one JSON object on stdout, files in a folder that isn't written over by mistake."""
+"""Write results: text and JSON on stdout, files in a folder that isn't overwritten by mistake."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["check_folder", "json_text", "print_text", "write_text"]
 
 
 def check_folder(path: Path | None, *, force: bool) -> None:
-    """Refuse a folder for results that would be written over; one that isn't there yet is fine.
+    """Check that results can be written to a folder: it is new or empty, or `force` is given.
 
     Raises
     ------
     CausalBanditError
-        If it is a file, or holds something and `force` isn't given.
+        If the path is a file, or a folder with files in it while `force` isn't given.
     """
     if path is None:
         return
     if path.exists() and not path.is_dir():
         raise CausalBanditError(
-            f"Expected a folder for --out but found a file at {path}: choose another place"
+            f"Expected a folder for --out but found a file at {path}: choose another path"
         )
     if path.is_dir() and not force and any(path.iterdir()):
         raise CausalBanditError(
@@ -34,12 +34,18 @@ def check_folder(path: Path | None, *, force: bool) -> None:
 
 
 def json_text(content: Mapping[str, Any]) -> str:
-    """Return `content` as JSON for people and programs; ValueError if a number in it isn't finite."""
+    """Return `content` as indented JSON.
+
+    Raises
+    ------
+    ValueError
+        If a number in it isn't finite.
+    """
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` and a line end to a file; what isn't Unicode (odd file names) is escaped."""
+    """Write `text` and a line end to a file in UTF-8; characters that it can't hold are escaped."""
     path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
 
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 
 __all__ = ["VERSION", "command", "recorded_command", "versions"]
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 _LIBRARIES = (
     "causal-learn",

@@ -60,7 +60,7 @@ def execute(options: Namespace) -> None:
 
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.pipeline import Pipeline, play
-    from cb_pgm.pipeline.task import budget_line
+    from cb_pgm.pipeline.task import budget_lines
 
     folder = options.out
     check_folder(folder, force=options.force)
@@ -71,7 +71,7 @@ def execute(options: Namespace) -> None:
     for warning in task.warnings:
         note(f"warning: {warning}")
     if options.json:
-        note(budget_line(task))
+        note("\n".join(budget_lines(task)))
     with progress(task.rounds, "Playing") as step:
         report = play(task, step)
     if folder is not None:

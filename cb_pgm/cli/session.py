@@ -125,15 +125,11 @@ def _start(options: Namespace) -> None:
         status = session.status()
     settings = beginning.settings
     text = [
-        f"Session started in {options.folder}: {settings.policy}, to "
+        f"Started a session in {options.folder}: {settings.policy}, to "
         f"{'lower' if settings.minimize else 'raise'} {settings.reward} in "
         f"{counted(settings.horizon, settings.unit)}",
-        f"Can set   {', '.join(settings.settable)}",
-        *(
-            [f"Known     {status.earlier:,} rows of {options.data} teach the policy"]
-            if status.earlier
-            else []
-        ),
+        f"Settable  {', '.join(settings.settable)}",
+        *([f"Learned   from {status.earlier:,} rows of {options.data}"] if status.earlier else []),
         f"Next      cb-pgm session ask {options.folder}",
     ]
     content = {
@@ -168,7 +164,7 @@ def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -
     from cb_pgm.session.status import pull_text
 
     if not pulls:
-        return f"Nothing to do: {status.over}\nSee       cb-pgm session status {options.folder}"
+        return f"The session is over: {status.over}\nNext  cb-pgm session status {options.folder}"
     lines = []
     for pull in pulls:
         lines.append(pull_text(pull, status.unit) + (f"  (pull {pull.number})" if len(pulls) > 1 else ""))
@@ -176,14 +172,15 @@ def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -
             lines.append(f"  why: {pull.why}")
     if len(pulls) < options.pending:
         asked = status.told + sum(pull.left for pull in pulls) >= status.horizon
-        reason = "the horizon has no more" if asked else "what comes next depends on what comes of it"
-        lines.append(f"No more than {len(pulls)} at once: {reason}")
+        reason = "they reach the horizon" if asked else "the next pull depends on the rows of the open ones"
+        lines.append(f"Only {len(pulls)} of {options.pending} pulls are open: {reason}")
     number = f" --pull {pulls[0].number}" if len(pulls) > 1 else ""
     return "\n".join([*lines, f"Then: cb-pgm session tell {options.folder} ROWS.csv{number}"])
 
 
 def _tell(options: Namespace) -> None:
     from cb_pgm.session.session import Session
+    from cb_pgm.session.status import counted
 
     with Session.open(options.folder) as session:
         receipt = session.tell(
@@ -194,15 +191,15 @@ def _tell(options: Namespace) -> None:
             again=options.again,
         )
         status = session.status()
-    text = [f"Recorded {receipt.rows:,} rows of pull {receipt.pull}"]
+    text = [f"Recorded {counted(receipt.rows, status.unit)} of pull {receipt.pull}"]
     if receipt.left:
-        text[0] += f"; {receipt.left:,} are still to come"
+        text[0] += f"; {receipt.left:,} still to come"
     if receipt.noncompliant:
         text.append(
-            f"In {receipt.noncompliant:,} of them something else was done than asked: they count for ruling "
-            f"out variables, not for the arm, whose mean speaks of those who complied"
+            f"{receipt.noncompliant:,} of them had another intervention than asked for: they count for "
+            f"ruling out variables but not for the arm, whose mean describes those who complied"
         )
-    text.append(f"{status.told:,} of {status.horizon:,} {status.unit} told{_over(status)}")
+    text.append(f"{status.told:,} of {counted(status.horizon, status.unit)} recorded{_over(status)}")
     content = {
         "pull": receipt.pull,
         "rows": receipt.rows,
@@ -223,9 +220,9 @@ def _withdraw(options: Namespace) -> None:
 
     with Session.open(options.folder) as session:
         pull = session.withdraw(options.pull, reason=options.reason, exclude=options.exclude)
-    text = f"Withdrew pull {pull.number}, {pull.left:,} rows of it not done"
+    text = f"Withdrew pull {pull.number} with {pull.left:,} rows not measured"
     if options.exclude:
-        text += f"; {pull.intervention} is not asked for again"
+        text += f"; {pull.intervention} will not be asked for again"
     _print(options, {"pull": pull.number, "left": pull.left, "excluded": options.exclude}, text)
 
 

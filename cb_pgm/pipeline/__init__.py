@@ -1,10 +1,11 @@
-"""From a CSV to a bandit run in one call, against a known truth or against a model fitted to the CSV.
+"""Run policies on a CSV in one call, against a known true network or a model fitted to the CSV.
 
     report = Pipeline("data/asia.csv", "xray=yes", truth="data/asia.bif", horizon=20_000, seed=1).run()
     print(report.to_text())
 
-In: settings. Out: a `RunReport`. `pipeline` reads, estimates and refuses; the `Task` that it makes has
-everything decided and nothing pulled, and playing it gives the report, its text and its recommendation.
+In: the settings of a run (`RunSettings`). Out: a `RunReport` with its text and its recommendation.
+`Pipeline.prepare` reads the inputs, estimates the graph and refuses bad settings. It returns a `Task`, in
+which everything is decided and nothing has been pulled. `play` turns the task into the report.
 """
 
 from cb_pgm.pipeline.pipeline import Pipeline

@@ -1,4 +1,4 @@
-"""Does what a policy must pull to name the reward variable fit the horizon? Said before the first pull."""
+"""Warn before the first pull if the pulls that CN-UCB needs to identify a cause don't fit the horizon."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _SEQUENTIAL_SHARE = 0.1  # of the fixed budget's pulls, as measured on random tr
 
 
 def budget_warnings(entries: Iterable[Entry], horizon: int) -> tuple[str, ...]:
-    """Return a line for every CN-UCB whose answers don't fit the horizon, as far as one can tell."""
+    """Return a one-line warning for every CN-UCB whose queries probably don't fit the horizon (in rounds)."""
     warnings = []
     for entry in entries:
         if isinstance(entry.policy, CNUCB):
-            said = _misfit(entry.policy, horizon)
-            if said:
-                warnings.append(f"{entry.name} on the {entry.graph} graph: {said}")
+            misfit = _misfit(entry.policy, horizon)
+            if misfit:
+                warnings.append(f"{entry.name} on the {entry.graph} graph: {misfit}")
     return tuple(warnings)
 
 
 def _misfit(policy: CNUCB, horizon: int) -> str | None:
-    """Say what doesn't fit, if anything: one question, or as many as halving the variables takes.
+    """Return what doesn't fit: one query, or as many as halving the variables takes; None if both fit.
 
-    A question is about one variable: up to K arms of B pulls each, K its number of states.
+    A query is about one variable. It takes up to K arms of B pulls each, with K the number of its states.
     """
     needs, n, n_states = policy.requirements, len(policy.states), max(map(len, policy.states.values()))
     batch = batch_size(
@@ -45,19 +45,22 @@ def _misfit(policy: CNUCB, horizon: int) -> str | None:
     )
     if math.isinf(batch):
         gaps = f"reward {needs.reward_gap:.3g} and effect {needs.effect_gap:.3g}"
-        return f"no number of pulls is enough for certain answers at gaps of {gaps}"
+        return f"no number of pulls guarantees the answers at the gaps {gaps}"
     fixed = policy.evidence == "fixed"
     pulls = math.ceil(batch if fixed else _SEQUENTIAL_SHARE * batch)
-    questions = max(1, math.ceil(math.log2(n)))
+    queries = max(1, math.ceil(math.log2(n)))
     about = f"{'' if fixed else 'about '}{n_states} × {pulls:,} pulls"
     if n_states * pulls > horizon:
-        return f"one question may take {about}, more than the horizon of {horizon:,}: it may name nothing"
+        return (
+            f"one query may take {about}, more than the horizon of {horizon:,} rounds: it may "
+            f"identify no cause"
+        )
     # A further cause is looked for at every joint state of those found.
     passes = sum(n_states**found for found in range(policy.max_parents))
-    if passes * questions * n_states * pulls > horizon:
-        repeated = f", at {passes} settings," if passes > 1 else ""
+    if passes * queries * n_states * pulls > horizon:
+        repeated = f", at {passes} settings of the causes found," if passes > 1 else ""
         return (
-            f"{questions} questions{repeated} to halve {n} variables may need {about} each, more than "
-            f"the horizon of {horizon:,}: it may name nothing"
+            f"its {queries} queries to search {n} variables{repeated} may take {about} each, more than the "
+            f"horizon of {horizon:,} rounds: it may identify no cause"
         )
     return None

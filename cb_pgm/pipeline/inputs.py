@@ -1,4 +1,4 @@
-"""What a run is given beside its table: a graph, a truth to score against; and whether they fit the table."""
+"""Read what a run is given beside its table: a graph and a true network, each checked against it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,21 @@ _REMARKS = ("method", "repairs", "seconds", "data", "warnings")
 
 @dataclass(frozen=True)
 class UsedGraph:
-    """A graph, where it comes from, what had to be changed in it to make it valid, and what to know of it."""
+    """The graph that policies work on.
+
+    Attributes
+    ----------
+    graph
+        The essential graph.
+    method
+        The method of estimation ("ges", "pc" or "chow-liu"), or "given" for a graph from a file.
+    repairs
+        The changes that made it a valid essential graph, one sentence each.
+    seconds
+        Time of the estimation, in seconds; 0 for a graph from a file.
+    warnings
+        What may be wrong with the estimate, one sentence each.
+    """
 
     graph: EssentialGraph
     method: str
@@ -52,7 +66,13 @@ class UsedGraph:
 
 
 def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGraph:
-    """Estimate the graph of a table as `discovery.estimate` does."""
+    """Estimate the graph of a table with `discovery.estimate`.
+
+    Raises
+    ------
+    DiscoveryError
+        If a setting is out of its range, or the graph can't be estimated from the table.
+    """
     found = estimate(table, **settings.estimate_keywords())
     return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds, found.warnings)
 
@@ -63,14 +83,14 @@ def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGrap
     Parameters
     ----------
     path
-        JSON, as `EssentialGraph.to_json` or ``cb-pgm discover --json`` write it, or a network in BIF.
+        JSON as written by `EssentialGraph.to_json` or ``cb-pgm discover --json``, or a network in BIF.
     nodes
-        The variables that it must be over, and their order; None: as in the file.
+        The variables that the graph must have, in the wanted order; None: those of the file, in its order.
 
     Raises
     ------
     GraphError
-        If the file holds no graph, or one over other variables.
+        If the file holds no graph, or a graph over other variables.
     """
     text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
     if not _is_json(text):
@@ -83,30 +103,41 @@ def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGrap
             graph = EssentialGraph(wanted, given.directed, given.undirected, given.background)
             return UsedGraph(graph, "given")
     except GraphError:
-        pass  # what is wrong with it is in the list of repairs
+        pass  # the list of repairs names the faults
     graph, changes = repair(wanted, given.directed, given.undirected, given.bidirected)
     return UsedGraph(graph, "given", tuple(map(str, changes)))
 
 
 def read_dag(path: str | Path) -> nx.DiGraph[str] | None:
-    """Return the DAG of a network in BIF; None for a graph in JSON, which tells its class only."""
+    """Return the DAG of a network in BIF; None for a graph in JSON, which is an equivalence class of DAGs."""
     return (
         None if _is_json(Path(path).read_text(encoding="utf-8-sig", errors="replace")) else _dag_of_bif(path)
     )
 
 
 def widened(graph: EssentialGraph, nodes: Iterable[str]) -> EssentialGraph:
-    """Return the graph over `nodes`, in their order; those that it lacks stand alone in it."""
+    """Return the graph over `nodes`, in their order; nodes that the given graph lacks become isolated."""
     return EssentialGraph(nodes, graph.directed, graph.undirected, graph.background)
 
 
 def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) -> CausalSystem:
-    """Read the true network; `reward` is "node=state", or the name of a node with the states 0 and 1.
+    """Read the true network.
+
+    Parameters
+    ----------
+    path
+        A network in BIF.
+    reward
+        "node=state", or the name of a node with the states 0 and 1.
+    not_settable
+        Variables that can't be set.
 
     Raises
     ------
     CausalSystemError
         If the file can't be read or the reward isn't in it.
+    CausalBanditError
+        If a variable of `not_settable` isn't in the network.
     """
     from cb_pgm.model.bif import read_bif
     from cb_pgm.model.pgmpy_networks import model_of_network
@@ -116,8 +147,8 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
         states = model_of_network(network).states.get(reward, ())
         if sorted(states) != ["0", "1"]:
             raise CausalSystemError(
-                f"Expected NODE=STATE as the reward with a truth but found {reward!r}, which isn't a node "
-                f"with the states 0 and 1 in {path}"
+                f"Expected NODE=STATE as the reward but found {reward!r}, which isn't a node with the states "
+                f"0 and 1 in {path}: name the state to reward"
             )
         reward = f"{reward}=1"
     system = CausalSystem(network, reward=reward)
@@ -126,14 +157,20 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
 
 
 def with_flipped_reward(system: CausalSystem) -> CausalSystem:
-    """Return the system whose reward of 0 or 1 is 1 minus this one's."""
+    """Return the same system with the reward 1 − R instead of R, for a reward R of 0 or 1."""
     reward = system.reward
     flipped = Reward(reward.parents, np.clip(1 - reward.means, 0, 1), None)
     return CausalSystem.from_model(system.model, flipped, settable=system.settable, hidden=system.hidden)
 
 
 def settable_states(states: States, not_settable: Sequence[str]) -> dict[str, Sequence[str]] | None:
-    """Return the states of all variables but those `not_settable`; None, for all, without any of these."""
+    """Return the states of all variables but those in `not_settable`; None, meaning all, if that is empty.
+
+    Raises
+    ------
+    CausalBanditError
+        If a variable of `not_settable` is unknown.
+    """
     for variable in not_settable:
         if variable not in states:
             raise CausalBanditError(
@@ -146,12 +183,12 @@ def settable_states(states: States, not_settable: Sequence[str]) -> dict[str, Se
 
 
 def check_against_truth(table: DiscreteTable, truth: CausalSystem, path: str | Path) -> None:
-    """Refuse a table whose columns or states aren't those of `truth`; states that no row shows are fine.
+    """Check that a table has the variables of `truth`, and no states beyond those of `truth`.
 
     Raises
     ------
     CausalBanditError
-        With the first column or state at fault.
+        If it doesn't; the error names the first column or state at fault.
     """
     seen = {**table.states, **{variable: (state,) for variable, state in table.constants.items()}}
     for variable, states in seen.items():
@@ -170,13 +207,13 @@ def check_against_truth(table: DiscreteTable, truth: CausalSystem, path: str | P
     for variable in truth.states:
         if variable not in seen:
             raise CausalBanditError(
-                f"Expected a column for every variable of {path} but found none for {variable!r}: add it, or "
-                f"give a truth without it"
+                f"Expected a column for every variable of {path} but found none for {variable!r}: add "
+                f"the column, or give a network without the variable"
             )
 
 
 def marginals_over(table: DiscreteTable, states: States) -> Marginals:
-    """Return the table's frequencies over `states`, in their order; a state that no row shows has none."""
+    """Return the table's marginal frequencies over `states`, in their order; 0 for a state without rows."""
     seen = Marginals.from_table(table)
     probabilities = {}
     for variable, values in states.items():
@@ -199,7 +236,7 @@ def _dag_of_bif(path: str | Path) -> nx.DiGraph[str]:
 
 
 def _checked_nodes(found: Sequence[str], nodes: Sequence[str] | None, path: str | Path) -> tuple[str, ...]:
-    """Return the nodes in the wanted order, or refuse the file with the first node at fault."""
+    """Return the nodes in the wanted order, or raise GraphError with the first node at fault."""
     if nodes is None:
         return tuple(found)
     for node in found:

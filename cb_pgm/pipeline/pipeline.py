@@ -1,11 +1,4 @@
-"""From a CSV to a bandit run in one call, against a known truth or against a model fitted to the CSV.
-
-    report = Pipeline("data/asia.csv", "xray=yes", truth="data/asia.bif", horizon=20_000, seed=1).run()
-    print(report.to_text())
-
-`Pipeline` holds the settings. `Pipeline.prepare` reads, estimates and refuses; the `Task` that it returns has
-everything decided and nothing pulled.
-"""
+"""`Pipeline`: prepare a run from its settings, and play it."""
 
 from __future__ import annotations
 
@@ -39,20 +32,32 @@ __all__ = ["Pipeline", "play"]
 
 
 class Pipeline(RunSettings):
-    """A run: its settings (`RunSettings`), what they lead to, and its outcome."""
+    """A run of policies on a table; its parameters are those of `RunSettings`."""
 
     def run(self, progress: Callable[[int], object] | None = None) -> RunReport:
-        """Prepare and play; `progress` is called after each pull with the number of rounds played."""
+        """Prepare the task and play it.
+
+        Parameters
+        ----------
+        progress
+            It is called after each pull with the number of rounds played.
+
+        Raises
+        ------
+        DiscoveryError, CausalBanditError, OSError
+            As in `prepare`.
+        """
         return play(self.prepare(), progress)
 
     def prepare(self) -> Task:
-        """Read the inputs, estimate the graph, set up the system and the policies.
+        """Read the inputs, estimate the graph, and set up the system and the policies.
+
+        Playing the returned task raises no further errors about the inputs.
 
         Raises
         ------
         DiscoveryError, CausalBanditError
-            If the table, another file or a setting isn't what it must be: all that is refused is refused
-            here.
+            If the table, another file or a setting isn't valid.
         OSError
             If a file can't be read.
         """
@@ -97,7 +102,7 @@ class Pipeline(RunSettings):
             policy_kind(name)
         if self.horizon < 1 or self.runs < 1:
             found = f"horizon={self.horizon}, runs={self.runs}"
-            raise CausalBanditError(f"Expected at least one round and one run but found {found}")
+            raise CausalBanditError(f"Expected a horizon and runs of at least 1 but found {found}")
 
     def _table(self) -> DiscreteTable:
         return read_table(self.csv, self.reward, self)
@@ -108,7 +113,7 @@ class Pipeline(RunSettings):
         return inputs.estimated_graph(table, self)
 
     def _truth(self, table: DiscreteTable) -> tuple[CausalSystem, tuple[str, ...]] | None:
-        """Return the truth, its best arm having the highest mean also when minimizing, and warnings."""
+        """Return the true system and warnings; with `minimize` its reward is flipped, so higher is better."""
         if self.truth is None:
             return None
         system = inputs.read_truth(self.truth, self.reward, self.not_settable)
@@ -117,20 +122,20 @@ class Pipeline(RunSettings):
         warnings: tuple[str, ...] = ()
         if len(parents) > 1:
             warnings = (
-                f"the reward has {len(parents)} causes in the truth ({listed(parents)}): CN-UCB's "
-                f"assumption of a single one fails",
+                f"the reward has {len(parents)} causes in the true network ({listed(parents)}): CN-UCB's "
+                f"assumption of a single cause fails",
             )
         return (inputs.with_flipped_reward(system) if self.minimize else system), warnings
 
     def _fitted(self, table: DiscreteTable, graph: EssentialGraph) -> tuple[CausalSystem, tuple[str, ...]]:
-        """Return the model fitted to the table, and warnings."""
+        """Return the system fitted to the table, and warnings."""
         settable = inputs.settable_states(table.states, self.not_settable)
         rehearsal = rehearse(table, graph, settable=settable)
         return rehearsal.system, rehearsal.warnings
 
     def _noise_scale(self, rewards: NDArray[np.float64], system: CausalSystem) -> tuple[float, list[str]]:
-        """Return σ, and what must be said about it."""
-        said = []
+        """Return σ, in units of the reward, and warnings about it."""
+        warnings = []
         low, high = float(rewards.min()), float(rewards.max())
         scale = (high - low) / 2
         if self.noise_scale is not None:
@@ -144,16 +149,16 @@ class Pipeline(RunSettings):
                 )
             scale = (top - bottom) / 2
         elif not is_binary(rewards):
-            said.append(
+            warnings.append(
                 f"the noise scale is {scale:.4g}, half the observed range of the rewards ({low:g} to "
-                f"{high:g}): give a reward range or a noise scale if that isn't it"
+                f"{high:g}): give a reward range or a noise scale if rewards may lie outside of it"
             )
         if scale < system.noise_scale * (1 - 1e-9):
-            said.append(
-                f"the noise scale {scale:.4g} is below the {system.noise_scale:.4g} of the system played "
-                f"against: promised failure probabilities need not hold"
+            warnings.append(
+                f"the noise scale {scale:.4g} is below the {system.noise_scale:.4g} of the system that is "
+                f"played: the failure probability is no longer guaranteed"
             )
-        return scale, said
+        return scale, warnings
 
     def _context(self, system: CausalSystem, noise_scale: float) -> PolicyContext:
         reward_gap, effect_gap = system.effective_gaps(system.essential_graph())
@@ -172,10 +177,11 @@ class Pipeline(RunSettings):
     def _entries(
         self, context: PolicyContext, table: DiscreteTable, graph: EssentialGraph, system: CausalSystem
     ) -> Iterator[Entry]:
-        """Make every policy, once per graph that it plays on."""
+        """Yield every policy, once for each graph that it plays on."""
         worlds = {"estimated": (graph, inputs.marginals_over(table, system.states))}
         if self.truth is not None:
-            exact = replace(system.marginals(), reward_mean=system.mean_reward())  # as the table has one
+            # The marginals of the table come with a mean reward, so the exact ones do as well.
+            exact = replace(system.marginals(), reward_mean=system.mean_reward())
             worlds["oracle"] = (system.essential_graph(), exact)
         for name in dict.fromkeys(self.policies):
             kind = policy_kind(name)
@@ -188,10 +194,22 @@ class Pipeline(RunSettings):
 
 
 def play(task: Task, progress: Callable[[int], object] | None = None) -> RunReport:
-    """Play every policy of a task as often as its settings ask for.
+    """Play every policy of a task, once for each run.
 
-    What a run draws depends on the seed, its policy, its graph and its number alone. `progress` is called
-    after each pull with the number of rounds played.
+    The random draws of a run depend only on the seed, the policy, its graph and the number of the run, so
+    adding a policy changes no other one's outcome.
+
+    Parameters
+    ----------
+    task
+        The task, as `Pipeline.prepare` returns it.
+    progress
+        It is called after each pull with the number of rounds played.
+
+    Returns
+    -------
+    RunReport
+        The outcomes, in playing order.
     """
     settings = task.settings
     played = []

@@ -1,4 +1,4 @@
-"""The intervention worth doing after a run, with what to expect of it and what to do next."""
+"""Recommend an intervention after a run, with its expected reward, the grounds for it and a next step."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["Recommendation", "recommend"]
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to set, and why.
+    """A recommended intervention.
 
     Attributes
     ----------
     policy, graph
-        Whose best arm it is.
+        The policy whose best arm it is, and the graph that the policy worked on.
     intervention
-        What to set.
+        The variables to set, with their states.
     mean, low, high
-        The reward to expect and an interval for it, in the table's terms.
+        The expected mean reward and a confidence interval for it, on the scale of the table.
     grounds
-        On what mean and interval rest.
+        The data behind the mean and the interval, as part of a sentence.
     next_steps
         What to do next, in sentences.
     """
@@ -50,10 +50,10 @@ class Recommendation:
 
 
 def recommend(task: Task, played: Sequence[Played]) -> Recommendation | None:
-    """Return the best arm of the policy that lost least; None where it pulled no arm.
+    """Return the best arm of the policy with the lowest regret; None if it pulled no arm.
 
-    Policies with the oracle's knowledge don't count: nobody has that in earnest. Of several runs the arm that
-    came out best most often is taken, with the estimate of the first run that had it.
+    Policies on the "oracle" graph are left out, since in practice nobody has that knowledge. Over several
+    runs it is the arm that was best most often, with the estimate of the first run in which it was.
     """
     groups = [group for group in groups_of(played) if group[0].graph != "oracle"]
     if not groups:
@@ -75,52 +75,53 @@ def recommend(task: Task, played: Sequence[Played]) -> Recommendation | None:
 
 
 def _expectation(task: Task, estimate: ArmEstimate) -> tuple[float, tuple[float, float], str]:
-    """Return the mean reward to expect of an arm, an interval for it, and on what they rest.
+    """Return the expected mean reward of an arm, an interval for it, and the grounds for both.
 
-    Against a truth these are the policy's own. In a rehearsal pulls tell only of the fitted model, so the
-    table answers where it can: if the arm sets all of the reward's causes, doing and seeing it have the same
-    mean.
+    With a true network these are the policy's own estimates. In a rehearsal the pulls inform about the fitted
+    model only, so the table is used where it can be: if the arm sets all of the reward's causes, the mean
+    under the intervention equals the mean of the rows with these states.
     """
     arm = estimate.intervention
     mean = task.system.mean_reward(arm)
     interval = estimate.low, estimate.high
     if task.is_truth:
-        return estimate.mean, interval, f"{estimate.rows:,} pulls; the truth is {task.as_asked(mean):.4g}"
+        grounds = f"from {estimate.rows:,} rounds; the true mean is {task.as_asked(mean):.4g}"
+        return estimate.mean, interval, grounds
     if set(arm) == set(task.system.reward_parents):
         rows = _rows_with(task, arm)
         radius = _radius(task, rows)
-        about = f"{rows:,} rows of the table show it, and count if nothing else causes the reward"
-        return mean, (mean - radius, mean + radius), about
-    about = f"in the fitted model, {estimate.rows:,} pulls; how well the model fits is not in the interval"
-    return mean, interval, about
+        grounds = f"from {rows:,} rows of the table; valid if these are the causes and nothing confounds them"
+        return mean, (mean - radius, mean + radius), grounds
+    grounds = f"from {estimate.rows:,} rounds in the fitted model; errors of the model are not included"
+    return mean, interval, grounds
 
 
 def _after_truth(task: Task, arm: Intervention) -> list[str]:
     best, best_mean = task.system.best_arm()
     lost = best_mean - task.system.mean_reward(arm)
-    verdict = f"{best} is better by {lost:.4g} a round."
+    verdict = f"In the true network {best} is better by {lost:.4g} per round."
     if lost <= 0:
-        verdict = "No intervention on one variable is better."
-    spread = "repeat it with --runs 20 for the spread, or " if task.settings.runs == 1 else ""
-    return [verdict, f"Next: {spread}leave --truth away, as a rehearsal on the table alone."]
+        verdict = "In the true network no intervention on one variable is better."
+    spread = "repeat with --runs 20 to see the spread, or " if task.settings.runs == 1 else ""
+    return [verdict, f"Next: {spread}leave out --truth for a rehearsal on the table alone."]
 
 
 def _after_rehearsal(task: Task, arm: Intervention) -> list[str]:
     gain = task.system.mean_reward(arm) - task.system.mean_reward()
     if gain <= 0:
-        return ["Next: nothing; in the fitted model no intervention is better than leaving things alone."]
+        return ["In the fitted model this is no better than no intervention: an experiment isn't advised."]
     scale, failure_prob = task.context.noise_scale, task.context.failure_prob
     # Means of m rewards differ σ√(2/m)-subgaussian about the gain; decided at half of it both errors are ≤ δ.
     rows = math.ceil(16 * (scale / gain) ** 2 * math.log(1 / failure_prob))
     return [
-        f"In the fitted model that is better than leaving things alone by {gain:.4g} a round.",
-        f"Next: do it for {rows:,} rounds and nothing for {rows:,} others, and compare: enough to tell such "
-        f"a gain from none (failure probability {failure_prob:g}).",
+        f"In the fitted model this is better than no intervention by {gain:.4g} per round.",
+        f"Next: make the intervention in {rows:,} rounds and none in {rows:,} others, and compare the means. "
+        f"That detects such a gain with failure probability {failure_prob:g}.",
     ]
 
 
 def _rows_with(task: Task, arm: Intervention) -> int:
-    """How many rows of the table show the states that `arm` sets."""
+    """Return the number of rows of the table with the states that `arm` sets."""
     table = task.table
     shown = np.ones(table.n_rows, dtype=np.bool_)
     for variable, state in arm.items():
@@ -129,7 +130,7 @@ def _rows_with(task: Task, arm: Intervention) -> int:
 
 
 def _radius(task: Task, rows: int) -> float:
-    """Half the width of an interval that fails with probability δ at most, for one mean of `rows` rewards."""
+    """Return half the width of a 1 − δ confidence interval for the mean of `rows` rewards."""
     context = task.context
     return (
         context.noise_scale * math.sqrt(2 * math.log(2 / context.failure_prob) / rows) if rows else math.inf

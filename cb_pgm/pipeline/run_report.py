@@ -1,4 +1,4 @@
-"""What a run found out, as one JSON object, as tidy frames, and as text for people."""
+"""`RunReport`: the outcome of a run as one JSON object, as tidy frames and as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline.recommendation import Recommendation, recommend
-from cb_pgm.pipeline.task import Played, Task, budget_line, groups_of
+from cb_pgm.pipeline.task import Played, Task, budget_lines, groups_of
+from cb_pgm.policies.registry import policy_kind
+from cb_pgm.wording import count, listed, setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,13 +24,18 @@ __all__ = ["RunReport"]
 
 @dataclass(frozen=True)
 class RunReport:
-    """A finished run: the task, and every policy's outcomes in playing order."""
+    """A finished run: the task, and the outcome of every policy in playing order."""
 
     task: Task
     played: tuple[Played, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, ready for JSON; nothing but ``graph.seconds`` differs between equal runs."""
+        """Return the outcome for JSON; between equal runs only ``graph.seconds`` differs.
+
+        Gaps and means are in units of the reward, except ``effect_gap``, a difference of probabilities.
+        ``interventions_to_find`` is the number of rounds to identification, and ``regret`` is in units of the
+        reward (`cb_pgm.simulation.Run`).
+        """
         task = self.task
         return {
             "data": {
@@ -52,7 +59,7 @@ class RunReport:
         }
 
     def to_text(self) -> str:
-        """Return for people what was played, a table of outcomes, and the recommendation."""
+        """Return the settings, a table of outcomes with its legend, and the recommendation, as text."""
         return "\n".join(
             [
                 *_what_was_played(self.task),
@@ -60,12 +67,14 @@ class RunReport:
                 *_table(self),
                 *_fallbacks(self),
                 "",
+                *_legend(self),
+                "",
                 *_recommended(self.recommendation),
             ]
         )
 
     def curves(self) -> pd.DataFrame:
-        """Return all regret curves as one tidy frame: policy, graph, run, round, regret."""
+        """Return all regret curves as a tidy frame with the columns policy, graph, run, round and regret."""
         import pandas as pd
 
         curves = [
@@ -82,11 +91,11 @@ class RunReport:
 
     @cached_property
     def recommendation(self) -> Recommendation | None:
-        """The intervention worth doing; None where no arm was pulled."""
+        """The recommended intervention; None if no policy without the oracle's knowledge pulled an arm."""
         return recommend(self.task, self.played)
 
     def groups(self) -> list[list[Played]]:
-        """Return the repetitions of each policy on each graph, in playing order."""
+        """Return the runs of each policy on each graph, in playing order."""
         return groups_of(self.played)
 
     def _entry(self, played: Played) -> dict[str, Any]:
@@ -123,7 +132,7 @@ class RunReport:
 
 
 def _arm(intervention: Intervention) -> dict[str, Any]:
-    """Return {"variable", "state"}: two names, or two lists where several variables are set at once."""
+    """Return {"variable", "state"}: two names, or two lists if several variables are set at once."""
     variables, states = list(intervention), list(intervention.values())
     if len(variables) == 1:
         return {"variable": variables[0], "state": states[0]}
@@ -134,58 +143,60 @@ def _what_was_played(task: Task) -> list[str]:
     settings, graph, system = task.settings, task.graph, task.system
     table_line = (
         f"Table   {settings.csv}: {task.table.n_rows:,} rows, {len(task.table.variables)} variables; reward "
-        f"{settings.reward}{', minimized' if settings.minimize else ''}"
+        f"{settings.reward}{', to be minimized' if settings.minimize else ''}"
     )
-    arrows, lines = len(graph.graph.directed), len(graph.graph.undirected)
-    graph_line = f"Graph   {graph.method}: {arrows} arrows, {lines} undirected edges"
+    undirected = count(len(graph.graph.undirected), "undirected edge")
+    graph_line = f"Graph   {graph.method}: {len(graph.graph.directed)} directed and {undirected}"
     if graph.repairs:
-        graph_line += f", {len(graph.repairs)} repairs"
-    parents = ", ".join(system.reward_parents) or "nothing"
+        graph_line += f", {count(len(graph.repairs), 'repair')}"
+    parents = system.reward_parents
+    causes = f"the reward's {'cause is' if len(parents) == 1 else 'causes are'} {listed(parents)}"
     if task.is_truth:
-        scores = task.graph_scores
-        graph_line += f"; SHD {scores['shd']} to the truth"
+        graph_line += f"; structural Hamming distance to the true graph {task.graph_scores['shd']}"
         arm, mean = system.best_arm()
-        against = (
-            f"Truth   {settings.truth}: reward from {parents}; best {arm} with {task.as_asked(mean):.4g}, "
-            f"do() {task.as_asked(system.mean_reward()):.4g}"
-        )
+        played = [
+            f"Truth   {settings.truth}: {causes}",
+            f"Best    {arm} with mean reward {task.as_asked(mean):.4g}; without an intervention it is "
+            f"{task.as_asked(system.mean_reward()):.4g}",
+        ]
     else:
-        against = f"Played  a rehearsal, on a model fitted to the table: reward from {parents}"
-    runs = f", {settings.runs} runs each" if settings.runs > 1 else ""
+        played = [f"Model   fitted to the table, for a rehearsal: {causes}"]
+    runs = f" in each of {settings.runs} runs" if settings.runs > 1 else ""
     return [
         table_line,
         graph_line,
-        against,
-        budget_line(task),
+        *played,
+        *budget_lines(task),
         f"Rounds  {settings.horizon:,}{runs}, seed {task.seed}",
     ]
 
 
 def _table(report: RunReport) -> list[str]:
     several = report.task.settings.runs > 1
-    head = ["policy", "graph", "names", "right", "pulls to name", "regret (sd)" if several else "regret"]
+    regret = "regret (sd)" if several else "regret"
+    head = ["policy", "graph", "identified", "right", "rounds to identification", regret]
     return _aligned([head, *(_row(report, group) for group in report.groups())])
 
 
 def _row(report: RunReport, group: Sequence[Played]) -> list[str]:
-    named = Counter(played.outcome.reward_variables for played in group if played.outcome.reward_variables)
-    pulls = [
+    found = Counter(played.outcome.reward_variables for played in group if played.outcome.reward_variables)
+    rounds = [
         played.outcome.interventions_to_find
         for played in group
         if played.outcome.interventions_to_find is not None
     ]
     regrets = [played.outcome.regret for played in group]
-    names, right, regret = "–", "–", f"{round(statistics.fmean(regrets)):,}"
+    identified, right, regret = "–", "–", f"{round(statistics.fmean(regrets)):,}"
     if len(group) > 1:
         regret += f" ({statistics.stdev(regrets):,.0f})"
-    if named and len(group) == 1:
-        names = ", ".join(group[0].outcome.reward_variables)
+    if found and len(group) == 1:
+        identified = ", ".join(group[0].outcome.reward_variables)
         right = "yes" if report.task.correct(group[0]) else "no"
-    elif named:
-        names = "; ".join(f"{', '.join(variables)} ({times}×)" for variables, times in named.most_common(3))
+    elif found:
+        identified = "; ".join(f"{', '.join(causes)} ({times}×)" for causes, times in found.most_common(3))
         right = f"{sum(report.task.correct(played) is True for played in group)} of {len(group)}"
-    found = f"{statistics.median_low(pulls):,}" if pulls else "–"
-    return [group[0].policy, group[0].graph, names, right, found, regret]
+    after = f"{statistics.median_low(rounds):,}" if rounds else "–"
+    return [group[0].policy, group[0].graph, identified, right, after, regret]
 
 
 def _fallbacks(report: RunReport) -> list[str]:
@@ -198,15 +209,42 @@ def _fallbacks(report: RunReport) -> list[str]:
     return lines
 
 
+def _legend(report: RunReport) -> list[str]:
+    """Return what the words of the table mean, as far as they occur in it."""
+    task = report.task
+    several = task.settings.runs > 1
+    system = "true network" if task.is_truth else "fitted model"
+    on_oracle = {entry.name for entry in task.entries if entry.graph == "oracle"}
+    lines = []
+    if any(entry.graph == "estimated" for entry in task.entries):
+        graph = "given" if task.settings.graph is not None else "estimated"
+        lines.append(f"estimated: the policy works on the {graph} graph, with marginals from the table.")
+    if any(not policy_kind(name).is_oracle for name in on_oracle):
+        lines.append(f"oracle: the policy works on the graph of the {system}, with exact marginals.")
+    lines += [
+        f"{name}: {policy_kind(name).summary}." for name in sorted(on_oracle) if policy_kind(name).is_oracle
+    ]
+    if any(played.outcome.reward_variables for played in report.played):
+        lines.append(f"right: the identified causes are those of the {system}.")
+    lines.append(
+        "regret: mean reward lost over all rounds against the best intervention on one variable"
+        f"{', averaged over the runs, with the standard deviation' if several else ''}."
+    )
+    means = [statistics.fmean(played.outcome.regret for played in group) for group in report.groups()]
+    if min(means) < 0:
+        lines.append("Regret below zero: the policy set several variables at once, which was better.")
+    return lines
+
+
 def _recommended(found: Recommendation | None) -> list[str]:
     if found is None:
-        return ["Recommendation", "  None: nothing was played that one could do without knowing the truth."]
-    setting = " and ".join(f"{variable} = {state}" for variable, state in found.intervention.items())
+        return ["Recommendation", "  None: no policy without the oracle's knowledge has pulled an arm."]
     graph = "" if found.graph == "none" else f" on the {found.graph} graph"
     return [
         f"Recommendation ({found.policy}{graph})",
-        f"  Set {setting}.",
-        f"  Expected reward {found.mean:.4g}, {found.low:.4g} to {found.high:.4g} ({found.grounds}).",
+        f"  Set {setting(found.intervention)}.",
+        f"  Expected mean reward {found.mean:.4g}, between {found.low:.4g} and {found.high:.4g} "
+        f"({found.grounds}).",
         *(f"  {step}" for step in found.next_steps),
     ]
 
@@ -216,7 +254,7 @@ def _name(played: Played) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows with their cells in columns, the last two right-aligned."""
+    """Return the rows with their cells in columns, of which the last two are right-aligned."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     numeric = len(widths) - 2
     lines = []

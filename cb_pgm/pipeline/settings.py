@@ -1,4 +1,4 @@
-"""The settings of a run, in one value that is carried from the command line to the run's folder."""
+"""`RunSettings`: the settings of a run, carried as one value from the command line to the run's folder."""
 
 from __future__ import annotations
 
@@ -23,25 +23,33 @@ class RunSettings(TableSettings, EstimateSettings):
     reward
         A numeric column, or "column=state" for a reward of 1 where the column has that state and 0 elsewhere.
     truth
-        A network in BIF to play against and score with; None: a *rehearsal*, on a model fitted to the table.
+        The true network in BIF, to play against. None: a *rehearsal* on a model fitted to the table.
     graph
         A graph in JSON or BIF to use instead of an estimate.
     policies
-        Names out of `cb_pgm.policies.registry.POLICIES`. Those that work on a graph play on the estimated one
-        and, with a truth, also on the true one ("oracle"), there with exact marginals; those that are told
-        what is played against count as the oracle's too.
-    horizon, runs, seed
-        Rounds; repetitions; what everything random comes from (None: drawn, and kept in the task).
+        Names from `cb_pgm.policies.registry.POLICIES`. Policies that work on a graph play on the "estimated"
+        graph with the marginals of the table. With a true network they also play on the "oracle" graph, which
+        is the true essential graph with exact marginals. Policies that know the whole system count as
+        "oracle" too, those that use no graph as "none".
+    horizon
+        Rounds of each run.
+    runs
+        Runs of each policy on each graph.
+    seed
+        Seed of all randomness; None: drawn, and kept in the task.
     failure_prob
-        δ.
+        δ, the allowed probability of a wrong answer.
     reward_gap, effect_gap
-        Δ and ε for budgets; None: the effective ones of the truth or of the fitted model.
+        Δ, in units of the reward, and ε, a difference of probabilities: the smallest effects that a search
+        has to detect. None: those of the true network or of the fitted model (`CausalSystem.effective_gaps`).
     max_parents
-        How many causes of the reward policies look for; None: as many as the truth or the fitted model has.
+        The largest number of causes of the reward that policies look for; None: as many as the true network
+        or the fitted model has.
     minimize
         Look for the lowest mean reward.
     reward_range, noise_scale
-        For σ: rewards lie in this range, or σ itself. None: half the observed range.
+        The lowest and highest reward, of which σ is half the difference; or σ itself. None: the observed
+        range.
     not_settable
         Variables that can't be set.
     """

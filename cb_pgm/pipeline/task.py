@@ -1,4 +1,4 @@
-"""A run with everything decided and nothing pulled yet."""
+"""`Task`: a run in which everything is decided and nothing has been pulled."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from cb_pgm.simulation import Run
     from discovery import DiscreteTable
 
-__all__ = ["Entry", "Played", "Task", "budget_line", "groups_of"]
+__all__ = ["Entry", "Played", "Task", "budget_lines", "groups_of"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A policy to play, and on which graph: "estimated", "oracle" or "none"."""
+    """A policy to play, and the graph that it works on: "estimated", "oracle" or "none" (`RunSettings`)."""
 
     name: str
     graph: str
@@ -32,7 +32,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Played:
-    """One repetition of one policy on one graph ("estimated", "oracle" or "none"), and its outcome."""
+    """The outcome of one run of one policy on one graph; `run` counts from 0, `graph` is as in `Entry`."""
 
     policy: str
     graph: str
@@ -42,27 +42,30 @@ class Played:
 
 @dataclass(frozen=True)
 class Task:
-    """What is played, and against what.
+    """The policies to play, and the system that they play against.
 
     Attributes
     ----------
-    settings, seed
-        As asked, and the seed in use.
+    settings
+        The settings of the run.
+    seed
+        The seed in use.
     table
-        The observations as read.
+        The observations.
     graph
-        The graph that policies work on, over the system's variables.
-    system, is_truth
-        What is played against: a truth, or a model fitted to the table. Higher rewards are better in it.
+        The given or estimated graph, over the system's variables.
+    system
+        The system that is played; higher rewards are better in it.
+    is_truth
+        Whether the system is the true network; else it is a model fitted to the table.
     context
-        What policies are given: gaps, δ, σ, states that can be set.
+        What policies know: gaps, δ, σ and the states that can be set.
     flip_from
-        None, or with `minimize` the number from which the table's rewards are subtracted to give the
-        system's.
+        With `minimize` the number c with which a reward R of the table is c − R in the system; else None.
     entries
         The policies in playing order.
     warnings
-        What a person must know, one line each.
+        What the user must know before trusting the outcome, one line each.
     """
 
     settings: RunSettings
@@ -78,44 +81,46 @@ class Task:
 
     @property
     def rounds(self) -> int:
-        """How many rounds `play` takes in all."""
+        """The number of rounds that `play` takes, over all policies and runs."""
         return self.settings.horizon * self.settings.runs * len(self.entries)
 
     def as_asked(self, mean: float) -> float:
-        """Return a mean reward of the system in the table's own terms."""
+        """Return a mean reward of the system on the scale of the table."""
         return float(mean if self.flip_from is None else self.flip_from - mean)
 
     def correct(self, played: Played) -> bool | None:
-        """Return whether those named are the reward's parents in the system; None where none is named."""
-        named = played.outcome.reward_variables
-        return set(named) == set(self.system.reward_parents) if named else None
+        """Return whether the identified parents are those of the system; None if none are identified."""
+        identified = played.outcome.reward_variables
+        return set(identified) == set(self.system.reward_parents) if identified else None
 
     @cached_property
     def graph_scores(self) -> Comparison:
-        """How the graph in use differs from the system's own, as `discovery.compare` describes it."""
+        """The comparison of the graph in use with the system's essential graph (`discovery.compare`)."""
         return compare(self.graph.graph, self.system.essential_graph())
 
 
 def groups_of(played: Iterable[Played]) -> list[list[Played]]:
-    """Return the repetitions of each policy on each graph, in playing order."""
+    """Return the runs of each policy on each graph, in playing order."""
     groups: dict[tuple[str, str], list[Played]] = {}
     for one in played:
         groups.setdefault((one.policy, one.graph), []).append(one)
     return list(groups.values())
 
 
-def budget_line(task: Task) -> str:
-    """Return in a line what policies are given, and where the gaps come from."""
+def budget_lines(task: Task) -> tuple[str, ...]:
+    """Return the gaps that policies assume, where they come from, and σ and δ, as lines of text."""
     settings, context = task.settings, task.context
-    model = "the truth" if task.is_truth else "the fitted model"
+    model = "the true network" if task.is_truth else "the fitted model"
     given = settings.reward_gap is not None, settings.effect_gap is not None
     source = {
         (True, True): "as given",
-        (True, False): f"the latter effective, from {model}",
-        (False, True): f"the former effective, from {model}",
-        (False, False): f"effective, from {model}",
+        (True, False): f"the first as given, the second from {model}",
+        (False, True): f"the first from {model}, the second as given",
+        (False, False): f"from {model}",
     }[given]
     return (
-        f"Gaps    reward {context.reward_gap:.4g}, effect {context.effect_gap:.4g} ({source}); noise scale "
-        f"{context.noise_scale:.4g}, failure probability {context.failure_prob:g}"
+        f"Gaps    smallest effects to detect: {context.reward_gap:.4g} on the mean reward, "
+        f"{context.effect_gap:.4g} on a neighbour's probabilities ({source})",
+        f"Noise   scale of the rewards {context.noise_scale:.4g}; failure probability "
+        f"{context.failure_prob:g}",
     )

@@ -57,6 +57,8 @@ class Policy(ABC):
     #: in which another state was taken than asked for, can be told as seen under do().
     learns_from_any_row: bool = False
 
+    _failure_prob = _DEFAULT_FAILURE_PROB
+
     def __init__(self, states: States, *, noise_scale: float = 1.0, settable: States | None = None) -> None:
         self.states: dict[str, tuple[str, ...]] = {
             variable: tuple(values) for variable, values in states.items()
@@ -81,7 +83,9 @@ class Policy(ABC):
         PolicyError
             If the context lacks something that the policy needs.
         """
-        return cls(context.states, noise_scale=context.noise_scale, settable=context.settable, **settings)
+        made = cls(context.states, noise_scale=context.noise_scale, settable=context.settable, **settings)
+        made._failure_prob = context.failure_prob
+        return made
 
     # -- to be written by each policy ------------------------------------------------------------------------
 
@@ -113,7 +117,7 @@ class Policy(ABC):
     @property
     def budget(self) -> FailureBudget:
         """How the failure probability is shared out; by default all of it goes to the intervals."""
-        return FailureBudget(intervals=_DEFAULT_FAILURE_PROB)
+        return FailureBudget(intervals=self._failure_prob)
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         """Choose a pull while so many rows of some interventions are still to come; None if none can be."""

@@ -1,7 +1,10 @@
-"""Real experiments: a policy against the world, kept on disk between sittings.
+"""Real experiments: a policy chooses interventions, somebody carries them out, and a file keeps the rows.
 
-In: a table or the names of states, and the rows that somebody measured. Out: the next intervention to make,
-where the session stands, and all rows measured. `session` has the verbs (start, ask, tell, withdraw, status,
-export); `setup` and `from_table` prepare one; `state` replays its events; `rows` checks what is told;
-`storage/` keeps the events in one SQLite file; `replay` runs a policy on logged interventions instead.
+In: a table or the names of states, and the rows measured. Out: the next intervention to make, the status of
+the session, and all recorded rows.
+
+`session` has the verbs: start, ask, tell, withdraw, status and export. A start begins with the settings of
+`setup`; `beginning` prepares a session from them, with the help of `from_table` if there is a table. `state`
+derives the state of a session from its events, `rows` checks incoming rows, and `storage/` keeps the events
+in one SQLite file. `replay` runs a policy on logged interventions instead.
 """

@@ -1,4 +1,4 @@
-"""From a `Setup` to what a session starts from: its settings, and rows that are there already."""
+"""Prepare a session: turn a `Setup` into a `Beginning`, and refuse settings that can't work."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ __all__ = ["prepare"]
 
 
 def prepare(setup: Setup) -> Beginning:
-    """Read the inputs and estimate what is needed; everything that must be refused is refused here.
+    """Read the inputs, estimate the graph and gaps if the policy needs them, and choose the earlier rows.
+
+    Starting a session from the returned value raises no further errors about the inputs.
 
     Raises
     ------
     DiscoveryError, CausalBanditError
-        If a file or a setting isn't what it must be.
+        If a file or a setting isn't valid.
+    OSError
+        If a file can't be read.
     """
     _check(setup)
     return _from_states(setup) if setup.data is None else from_table(setup, setup.data)
@@ -35,39 +39,47 @@ def _check(setup: Setup) -> None:
     kind = policy_kind(setup.policy)
     if kind.is_oracle:
         raise SessionError(
-            f"Expected a policy for the real world but found {setup.policy}, which is told the truth: "
-            f"take another"
+            f"Expected a policy for a real experiment but found {setup.policy}, which must know the true "
+            f"system: choose another one"
         )
     if (setup.data is None) == (setup.states is None):
         found = "neither" if setup.data is None else "both"
-        raise SessionError(f"Expected observations (data) or names of states (states) but found {found}")
+        raise SessionError(
+            f"Expected either observations or the states of the variables but found {found}: give --data or "
+            f"--states"
+        )
     if setup.data is None and kind.needs_graph:
         raise SessionError(
-            f"Expected observations for {setup.policy}, which works on a graph, but found only names of "
-            f"states: give data, or take a policy that needs no graph"
+            f"Expected observations for {setup.policy}, which works on a graph, but found only the states of "
+            f"the variables: give --data, or choose a policy that needs no graph"
         )
     if setup.horizon < 1:
         raise SessionError(f"Expected a horizon of at least 1 row but found {setup.horizon}")
     if setup.stop not in STOPS:
         raise SessionError(f"Expected stop to be {listed(STOPS, last='or')} but found {setup.stop!r}")
     if not 0 < setup.failure_prob < 1:
-        raise SessionError(f"Expected a failure_prob between 0 and 1 but found {setup.failure_prob}")
+        raise SessionError(
+            f"Expected a failure probability between 0 and 1 but found {setup.failure_prob}: change "
+            f"--failure-prob"
+        )
     if setup.reward_range is not None and not setup.reward_range[0] < setup.reward_range[1]:
-        raise SessionError(f"Expected a reward range from low to high but found {setup.reward_range}")
+        raise SessionError(
+            f"Expected a reward range from low to high but found {setup.reward_range}: change --reward-range"
+        )
 
 
 def _from_states(setup: Setup) -> Beginning:
     known, reward = _given_states(setup.states or {})
     wanted = setup.reward or reward
     if wanted is None:
-        raise SessionError("Expected a reward, COL or COL=STATE, but found none: name it")
+        raise SessionError("Expected a reward, COL or COL=STATE, but found none: give --reward")
     names = [*known, wanted.partition("=")[0].strip()]  # a numeric reward has no states
     column, state = find_reward(wanted, names, "the states given")
     states = {variable: values for variable, values in known.items() if variable != column}
     if state is None and column in known:
         raise SessionError(
-            f"Expected numbers in the reward column {column!r} but found states for it: name the state "
-            f"to reward, as in {column}=STATE"
+            f"Expected numbers in the reward column {column!r} but found a list of states: name the state "
+            f"to reward, as in --reward {column}=STATE"
         )
     if state is not None and state not in known.get(column, ()):
         raise SessionError(
@@ -82,7 +94,7 @@ def _from_states(setup: Setup) -> Beginning:
 def _given_states(
     given: str | os.PathLike[str] | Mapping[str, Sequence[str]],
 ) -> tuple[dict[str, tuple[str, ...]], str | None]:
-    """Return each column's states, and the reward if the file names one."""
+    """Return the states of each column, and the reward if the file names one."""
     reward: Any = None
     source = "the states given"
     if not isinstance(given, Mapping):
@@ -90,12 +102,12 @@ def _given_states(
         try:
             content = tomllib.loads(Path(given).read_text(encoding="utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SessionError(f"Expected a TOML file but found another in {source}: {error}") from None
+            raise SessionError(f"Expected a TOML file but found {source}, which isn't one: {error}") from None
         reward, given = content.get("reward"), content.get("states", {})
         if not isinstance(given, Mapping) or not isinstance(reward, str | None):
             raise SessionError(
                 f'Expected a table [states] with lines like drug = ["low", "high"], and perhaps reward = "…" '
-                f"above it, but found others in {source}"
+                f"above it, but found something else in {source}: write it in this form"
             )
     states = {}
     for variable, values in given.items():
@@ -104,9 +116,9 @@ def _given_states(
         if len(named) < 2 or len(set(named)) < len(named) or "" in named or not variable.strip():
             raise SessionError(
                 f"Expected at least two different states for each variable but found {values!r} for "
-                f"{variable!r} in {source}"
+                f"{variable!r} in {source}: list them as text"
             )
         states[variable.strip()] = named
     if len(states) < 1:
-        raise SessionError(f"Expected the variables and their states but found none in {source}")
+        raise SessionError(f"Expected the variables and their states but found none in {source}: list them")
     return states, reward

@@ -1,4 +1,4 @@
-"""What can happen to a session, and how it is written down: a record of plain values and arrays' bytes."""
+"""The events of a session, and the records of plain values and bytes in which they are kept."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _OBSERVATION = Intervention()
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Measured rows.
+    """Measured rows: m rows of n variables.
 
     Attributes
     ----------
     codes
-        int16 [m, n]: each variable's state.
+        int16 [m, n]: the index of each variable's state.
     fields
-        float64 [m]: the reward column's fields (`RewardColumn`).
+        float64 [m]: the fields of the reward column (`RewardColumn`).
     complied
-        Bool [m]: whether the variables that were to be set have the states asked for.
+        Bool [m]: whether the row has the states that were asked for.
     """
 
     codes: NDArray[np.int16]
@@ -42,7 +42,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """Rows that were there before the session, under one intervention."""
+    """Rows from before the session, measured under one intervention."""
 
     intervention: Intervention
     rows: Rows
@@ -50,9 +50,9 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Asked:
-    """The policy was asked, and pull number `pull` is what it wants.
+    """The policy was asked, and wants pull number `pull`: `size` rows, for the reason `why`.
 
-    `pull` is None where nothing could be asked for before something else is told.
+    `pull` is None if the policy waits for rows of the open pulls.
     """
 
     pull: int | None
@@ -63,7 +63,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """Rows of a pull came in; with `closes` no more will. `digest` is that of what was told."""
+    """Rows of a pull were told; `closes` ends the pull, and `digest` is the hash of the rows' source."""
 
     pull: int
     rows: Rows
@@ -73,7 +73,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """The rest of a pull won't be made; with `excluded` its arm can't be, now or later."""
+    """The rest of a pull is not measured; with `excluded` its arm can't be carried out at all."""
 
     pull: int
     reason: str
@@ -84,7 +84,7 @@ Event = Earlier | Asked | Told | Withdrawn
 
 
 class Record(NamedTuple):
-    """An event as the file keeps it: the columns of its table, apart from number, time and chain."""
+    """An event as the file keeps it: the columns of its table, except number, time and chain."""
 
     kind: str
     pull: int | None = None
@@ -97,14 +97,14 @@ class Record(NamedTuple):
     complied: bytes | None = None
 
     def chained(self, previous: bytes, at: str) -> bytes:
-        """Return the hash of this record, its time and all records before it."""
+        """Return the hash of this record, its time `at`, and the hash of all records before it."""
         blobs = [blob or b"" for blob in self[6:]]
         head = repr((self[:6], at, [len(blob) for blob in blobs])).encode("utf-8", "surrogatepass")
         return sha256(b"".join((previous, head, *blobs))).digest()
 
 
 def to_record(event: Event) -> Record:
-    """Return the event in the form in which it is kept."""
+    """Return the record of an event."""
     match event:
         case Earlier(intervention, rows):
             return Record("earlier", None, _text(intervention), len(rows), None, None, *_blobs(rows))
@@ -117,19 +117,19 @@ def to_record(event: Event) -> Record:
 
 
 def from_record(record: Record, n_states: NDArray[np.int64]) -> Event:
-    """Read a record back.
+    """Return the event of a record.
 
     Parameters
     ----------
     record
-        As `to_record` makes it.
+        A record made by `to_record`.
     n_states
-        [n]: the number of each variable's states; no code may be beyond it.
+        int64 [n]: the number of states of each variable, which bounds the codes.
 
     Raises
     ------
     SessionError
-        If it is no such record.
+        If the record is damaged.
     """
     try:
         match record.kind:
@@ -157,7 +157,7 @@ def _intervention(record: Record) -> Intervention:
 
 def _blobs(rows: Rows) -> tuple[bytes, bytes, bytes]:
     codes = np.ascontiguousarray(rows.codes, dtype="<i2").tobytes()
-    # As a rule all rows complied; then nothing is kept for that.
+    # Nothing is kept if all rows complied, which is the rule.
     complied = b"" if rows.complied.all() else rows.complied.astype(np.uint8).tobytes()
     return codes, rows.fields.astype("<f8").tobytes(), complied
 

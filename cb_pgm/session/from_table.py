@@ -1,4 +1,4 @@
-"""From a table of observations to a session's settings, and the rows in it that teach a policy beforehand."""
+"""What a table adds to a start: the states, an estimated graph and gaps, and rows to learn from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
-from cb_pgm.model.fitting import choose_reward_parents, is_binary, rehearse
+from cb_pgm.model.fitting import choose_reward_parents, rehearse
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline import inputs
 from cb_pgm.pipeline.budget import budget_warnings
@@ -28,16 +28,16 @@ from discovery.table.rows import find_reward
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
 
-_MOST_OBSERVATIONS = 10_000  # that a policy is given beside the graph: further ones rarely rule out more
+_MOST_OBSERVATIONS = 10_000  # that a policy learns from before its first pull; more rarely rule out more
 
 
 def from_table(setup: Setup, path: str | os.PathLike[str]) -> Beginning:
-    """Read a table, estimate what the policy works on, and choose the rows that it may learn from.
+    """Read a table, estimate what the policy works on, and choose the rows that it can learn from.
 
     Raises
     ------
     DiscoveryError, CausalBanditError
-        If the table or a setting isn't what it must be.
+        If the table or a setting isn't valid.
     """
     table, reward = read_table(setup, path)
     settings, notes = settings_of(setup, table, reward)
@@ -53,9 +53,17 @@ def from_table(setup: Setup, path: str | os.PathLike[str]) -> Beginning:
 
 
 def read_table(setup: Setup, path: str | os.PathLike[str]) -> tuple[DiscreteTable, RewardColumn]:
-    """Read the table and how its reward column is to be read in rows to come."""
+    """Return the table, and how the reward is read from rows to come.
+
+    Raises
+    ------
+    SessionError
+        If the setup names no reward.
+    DiscoveryError
+        If the table isn't valid, or doesn't have the reward.
+    """
     if setup.reward is None:
-        raise SessionError("Expected a reward, COL or COL=STATE, but found none: name a column of the table")
+        raise SessionError("Expected a reward, COL or COL=STATE, but found none: give --reward")
     table = read_discrete(path, setup.reward, setup)
     raw = read_text(path, separator=setup.separator, ignore=setup.ignore)
     name, state = find_reward(setup.reward, raw.names, raw.source)
@@ -67,26 +75,36 @@ def read_table(setup: Setup, path: str | os.PathLike[str]) -> tuple[DiscreteTabl
 def settings_of(
     setup: Setup, table: DiscreteTable, reward: RewardColumn
 ) -> tuple[SessionSettings, tuple[str, ...]]:
-    """Return the session's settings, and what a person must know of them."""
+    """Return the settings of the session, and warnings about them.
+
+    Raises
+    ------
+    DiscoveryError, CausalBanditError
+        If a setting doesn't fit the table, or the graph can't be estimated.
+    """
     rewards = given_rewards(table)
     notes = list(table.warnings)
     low, high = float(rewards.min()), float(rewards.max())
     if reward.low is not None and reward.high is not None and not reward.low <= low <= high <= reward.high:
         raise SessionError(
             f"Expected rewards from {reward.low:g} to {reward.high:g} but found them from {low:g} to "
-            f"{high:g} in the table: widen the reward range"
+            f"{high:g} in the table: widen --reward-range"
         )
-    scale = setup.scale_of_rewards(reward, rewards)
-    if setup.noise_scale is None and reward.low is None and not is_binary(rewards):
+    done = table.interventional
+    every = rewards if done is None or done.rewards is None else np.append(rewards, done.rewards)
+    scale = setup.scale_of_rewards(reward, every)
+    if setup.noise_scale is None and reward.state is None and reward.low is None:
+        # σ is half the observed range, so that range must hold for the rows to come as well.
+        reward = replace(reward, low=float(every.min()), high=float(every.max()))
         notes.append(
-            f"the noise scale is {scale:.4g}, half the observed range of the rewards: give a reward range or "
-            f"a noise scale if that isn't it"
+            f"rewards must lie in the table's range, {reward.low:g} to {reward.high:g}; the noise scale is "
+            f"half of it, {scale:.4g}: set another range (--reward-range) or the noise scale (--noise-scale)"
         )
     states = table.states if table.interventional is None else table.interventional.states
     source = {"rows": table.n_rows, "sha256": table.sha256}
     maximised = table if not setup.minimize else replace(table, rewards=_flipped(rewards, reward))
     if not policy_kind(setup.policy).needs_graph:
-        varied = low < high  # else nothing can be learnt from it about the reward's parents
+        varied = low < high  # constant rewards say nothing about the reward's parents
         parents = setup.max_parents or (max(1, len(choose_reward_parents(maximised))) if varied else 1)
         return setup.settings(reward, states, scale, max_parents=parents, source=source), tuple(notes)
 
@@ -114,7 +132,7 @@ def settings_of(
 
 
 def earlier_rows(table: DiscreteTable, settings: SessionSettings) -> Iterator[Earlier]:
-    """Yield a table's rows by what was done in them: nothing first, then arm by arm."""
+    """Yield the rows of a table by their intervention: first the observations, then arm by arm."""
     few = slice(_MOST_OBSERVATIONS)
     yield Earlier(Intervention(), rows_of(table.codes[few], given_rewards(table)[few], settings.reward))
     done = table.interventional
@@ -129,16 +147,22 @@ def earlier_rows(table: DiscreteTable, settings: SessionSettings) -> Iterator[Ea
 
 
 def given_rewards(table: DiscreteTable) -> NDArray[np.float64]:
-    """Return the table's rewards, all the same or not."""
+    """Return the rewards of the rows without an intervention, float64 [m].
+
+    Raises
+    ------
+    SessionError
+        If the table was read without a reward.
+    """
     if table.rewards is None:
         raise SessionError("Expected a table with rewards but found none: name the reward column")
     return table.rewards
 
 
 def rows_of(codes: NDArray[np.int16], rewards: NDArray[np.float64], reward: RewardColumn) -> Rows:
-    """Return rows of a table as a session keeps them."""
+    """Return rows of a table, codes [m, n] and rewards [m], in the form in which a session keeps them."""
     fields = rewards
-    if reward.state is not None:  # which of the other states it was makes no difference
+    if reward.state is not None:  # any other state stands for a reward of 0
         wanted = reward.states.index(reward.state)
         fields = np.where(rewards == 1, wanted, (wanted + 1) % len(reward.states)).astype(np.float64)
     complied = np.ones(len(codes), dtype=np.bool_)

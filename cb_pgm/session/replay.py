@@ -1,8 +1,8 @@
-"""A policy on history: logged interventions, drawn without replacement as the policy asks for them.
+"""Evaluate a policy on logged interventions: rows are drawn without replacement as the policy asks for them.
 
-Nothing is modelled, so what comes out is what would have come out, in distribution, if the rows of each arm
-had been measured in a random order. An arm without rows can't be asked for, and a replay ends when the policy
-asks for an arm that has no rows left: what it would have seen next nobody knows.
+Nothing is modelled: a replay has the same distribution as an experiment in which the rows of each arm are
+measured in a random order. The policy can't ask for an arm without rows. A replay ends when the policy asks
+for an arm that has no rows left, since its next outcome is unknown.
 """
 
 from __future__ import annotations
@@ -36,28 +36,37 @@ def replay_log(
     Parameters
     ----------
     setup
-        As for a session, with `data` and an `intervention_column`. Its horizon is cut to the rows there are.
+        The settings as for a session, with `data` and an `intervention_column`. The horizon is at most the
+        number of logged rows.
     runs
-        How many replays, each with the rows in another order.
+        The number of replays, each with the rows in another order.
     fewest
-        Arms with fewer rows are not asked for: they would end the replay at once.
+        Arms with fewer rows are left out, since they would end the replay at once.
     batch
-        Rows a pull, at least.
+        The smallest number of rows of a pull.
     hold_out
-        The share of observations that is neither shown to the policy nor used for the graph's marginals, but
-        drawn when the policy asks for do(); without it do() has no rows.
+        The share of the observations that is drawn when the policy asks for do(). The policy and the
+        marginals of the graph use the other observations only. With 0 there are no rows for do().
+
+    Returns
+    -------
+    ReplayReport
+        The logged arms, and the outcome of each replay.
 
     Raises
     ------
     DiscoveryError, CausalBanditError
-        If the table or a setting isn't what it must be, or no arm has enough rows.
+        If the table or a setting isn't valid, or no arm has enough rows.
     """
     if setup.data is None or setup.intervention_column is None:
-        raise SessionError("Expected a log and the column that says what was set but found none: name both")
+        raise SessionError(
+            "Expected a log and its column that names the variable set but found none: give both, the column "
+            "with --intervention-column"
+        )
     if runs < 1 or fewest < 1 or batch < 1 or not 0 <= hold_out < 1:
         raise CausalBanditError(
-            f"Expected runs, fewest and batch of at least 1 and hold_out below 1 but found {runs}, {fewest}, "
-            f"{batch} and {hold_out}"
+            f"Expected runs, fewest and batch of at least 1 and hold_out from 0 to below 1 but found {runs}, "
+            f"{fewest}, {batch} and {hold_out}: change the one out of range"
         )
     log, notes = _read(setup, fewest, hold_out)
     seed = log.settings.seed
@@ -79,7 +88,7 @@ def replay_log(
 
 @dataclass(frozen=True, eq=False)
 class _Log:
-    """What a replay draws from: rows by arm, those under do(), and what the policy is given beforehand."""
+    """The rows that a replay draws from: by arm, under do(), and those that the policy learns from before."""
 
     settings: SessionSettings
     observations: int
@@ -110,8 +119,8 @@ def _read(setup: Setup, fewest: int, hold_out: float) -> tuple[_Log, tuple[str, 
             (arms if len(part.rows) >= fewest else left_out)[part.intervention] = part.rows
     if not arms:
         raise CausalBanditError(
-            f"Expected arms with at least {fewest} rows but found none that can be set in {setup.data}: "
-            f"lower the fewest rows"
+            f"Expected settable arms with at least {fewest} rows but found none in {setup.data}: lower "
+            f"--fewest-rows"
         )
     settable = {
         variable: tuple(state for state in states if Intervention({variable: state}) in arms)
@@ -127,7 +136,7 @@ def _read(setup: Setup, fewest: int, hold_out: float) -> tuple[_Log, tuple[str, 
 
 
 def _play(log: _Log, arms: tuple[LoggedArm, ...], batch: int, sequence: np.random.SeedSequence) -> ReplayRun:
-    """Ask, draw and tell until the horizon, or until there is nothing left of what is asked for."""
+    """Ask, draw and tell until the horizon, or until no rows are left of the arm asked for."""
     policy_seed, *order_seeds = sequence.spawn(2 + len(log.arms))
     session_state = SessionState(replace(log.settings, seed=int(policy_seed.generate_state(1)[0])))
     if log.earlier is not None:
@@ -142,14 +151,14 @@ def _play(log: _Log, arms: tuple[LoggedArm, ...], batch: int, sequence: np.rando
     total, ended = 0.0, ""
     while not ended:
         if not session_state.can_ask:
-            ended = session_state.over or "the policy asked for nothing"
+            ended = session_state.over or "the policy asked for no further pull"
             break
         asked = session_state.propose(batch)
         session_state.apply(asked, asked=True)
         rows = left.get(asked.intervention)
         if asked.pull is None or rows is None or not len(rows):
             more = "no more rows" if rows is not None else "no rows"
-            ended = f"{asked.intervention} was asked for, and the log has {more}"
+            ended = f"the log has {more} of {asked.intervention}, which the policy asked for"
             break
         now, left[asked.intervention] = _split(rows, asked.size)
         session_state.apply(Told(asked.pull, now, True, ""))
@@ -170,6 +179,6 @@ def _shuffled(rows: Rows, rng: np.random.Generator) -> Rows:
 
 
 def _split(rows: Rows, size: int) -> tuple[Rows, Rows]:
-    """Return the first `size` rows, or all there are, and the others."""
+    """Return the first `size` rows, or all if there are fewer, and the rest."""
     first = Rows(rows.codes[:size], rows.fields[:size], rows.complied[:size])
     return first, Rows(rows.codes[size:], rows.fields[size:], rows.complied[size:])

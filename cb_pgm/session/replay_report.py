@@ -1,4 +1,4 @@
-"""What came of replaying a log, for people and for programs."""
+"""`ReplayReport`: the outcome of replaying a log, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.session.status import Status, setting_text
+from cb_pgm.wording import count
 
 __all__ = ["LoggedArm", "ReplayReport", "ReplayRun"]
 
 
 @dataclass(frozen=True)
 class LoggedArm:
-    """An arm as the log has it: rows, and their mean reward in the person's terms."""
+    """An arm of the log: its intervention, its number of rows, and their mean reward on the log's scale."""
 
     intervention: Intervention
     rows: int
@@ -25,24 +26,24 @@ class LoggedArm:
 
 @dataclass(frozen=True)
 class ReplayRun:
-    """One replay.
+    """The outcome of one replay.
 
     Attributes
     ----------
-    seed
-        What the order of the rows and the policy's draws come from, with the run's number.
     pulled
-        How many rows of each arm were drawn, in the order of `ReplayReport.arms`.
+        The number of rows drawn from each arm, in the order of `ReplayReport.arms`.
     observed
-        Rows drawn under do().
+        The number of rows drawn under do().
     mean
-        The mean reward of the rows drawn under arms; None where there are none.
+        The mean reward of the rows drawn from arms; None if there are none.
     regret
-        Σ over those rows of (best mean − mean of the arm), both over the whole log.
+        The sum over these rows of (mean of the best arm − mean of the row's arm), in units of the reward.
+        The means are those of the whole log. With `minimize` the best arm has the lowest mean, and the
+        differences are absolute.
     ended
-        Why it ended.
+        Why the replay ended.
     status
-        What the policy knew at the end.
+        The status of the session at the end.
     """
 
     pulled: tuple[int, ...]
@@ -55,22 +56,24 @@ class ReplayRun:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """What came of replaying a log.
+    """The outcome of replaying a log.
 
     Attributes
     ----------
-    log, reward, minimize, seed
-        What was replayed, and from which seed.
+    log, reward, minimize
+        The file, the reward, and whether low rewards are better.
+    seed
+        The seed, from which with the number of the run the order of the rows and the policy's draws follow.
     observations
-        Rows in which nothing was set.
+        The number of rows without an intervention.
     arms
-        Those that could be asked for.
+        The arms that the policy can ask for.
     left_out
-        Arms with too few rows.
+        The arms with too few rows.
     runs
         The replays.
     notes
-        What a person must know.
+        Warnings for the user, one sentence each.
     """
 
     log: str
@@ -89,7 +92,7 @@ class ReplayReport:
         return (min if self.minimize else max)(self.arms, key=lambda arm: arm.mean)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, ready for JSON."""
+        """Return the report for JSON."""
         return {
             "log": self.log,
             "reward": self.reward,
@@ -119,13 +122,14 @@ class ReplayReport:
         }
 
     def to_text(self) -> str:
-        """Return for people what the log holds and what the policy made of it."""
+        """Return the arms of the log and the outcome of the replays as lines of text."""
         policy = self.runs[0].status.policy
         in_turn = sum(arm.mean for arm in self.arms) / len(self.arms)
         done = sum(arm.rows for arm in self.arms)
+        aim = f"to {'lower' if self.minimize else 'raise'} {self.reward}"
         lines = [
-            f"{self.log}: {self.observations:,} rows of observation, {done:,} under {len(self.arms)} arms; "
-            f"{policy}, to {'lower' if self.minimize else 'raise'} {self.reward}",
+            f"{self.log}: {self.observations:,} rows without an intervention, {done:,} of "
+            f"{count(len(self.arms), 'arm')}; {policy}, {aim}",
             "",
             f"{'Arm':<24}{'rows':>8}{'mean':>10}{'drawn':>10}",
         ]
@@ -136,17 +140,21 @@ class ReplayReport:
             lines.append(f"{name}{arm.rows:>8,}{arm.mean:>10.4g}{drawn:>10,.0f}{mark}")
         if self.left_out:
             few = ", ".join(f"{setting_text(arm.intervention)} ({arm.rows})" for arm in self.left_out)
-            lines.append(f"Too few rows to be asked for: {few}")
-        lines += ["", f"Mean reward {self.best.mean:.4g} of the best arm, {in_turn:.4g} of all in turn"]
+            lines.append(f"Left out, with too few rows: {few}")
+        lines += [
+            "",
+            f"Mean reward {self.best.mean:.4g} of the best arm, {in_turn:.4g} averaged over the arms",
+        ]
         lines += ["", *(_run_lines(self.runs[0]) if len(self.runs) == 1 else _summary_lines(self.runs))]
         return "\n".join(lines)
 
 
 def _run_lines(run: ReplayRun) -> Iterator[str]:
     under_do = f" and {run.observed:,} under do()" if run.observed else ""
-    yield f"Drawn      {sum(run.pulled):,} rows{under_do}; {run.ended}"
+    yield f"Drawn       {sum(run.pulled):,} rows{under_do}; {run.ended}"
     if run.mean is not None:
-        yield f"Mean       {run.mean:.4g}; regret {run.regret:.4g}"
+        yield f"Mean        {run.mean:.4g} of the rows drawn"
+        yield f"Regret      {run.regret:.4g} against drawing the best arm only"
     _, *known = run.status.to_text().splitlines()
     yield from (line for line in known if not line.startswith(("Open", "Over")))
 
@@ -156,11 +164,14 @@ def _summary_lines(runs: Sequence[ReplayRun]) -> Iterator[str]:
     drawn = [sum(run.pulled) for run in runs]
     best = [run.status.best_arm for run in runs]
     yield f"{len(runs)} replays, {min(drawn):,} to {max(drawn):,} rows drawn"
-    yield f"Regret     mean {statistics.fmean(regrets):.4g}, from {min(regrets):.4g} to {max(regrets):.4g}"
-    yield f"Named      {_counted(' and '.join(run.status.reward_variables) or 'none' for run in runs)}"
-    yield f"Gave up    {_counted(run.status.fallback or 'no' for run in runs)}"
-    yield f"Best arm   {_counted('none' if arm is None else setting_text(arm.intervention) for arm in best)}"
-    yield f"Ended      {_counted(run.ended for run in runs)}"
+    yield (
+        f"Regret      mean {statistics.fmean(regrets):.4g}, from {min(regrets):.4g} to {max(regrets):.4g}, "
+        f"against drawing the best arm only"
+    )
+    yield f"Identified  {_counted(' and '.join(run.status.reward_variables) or 'none' for run in runs)}"
+    yield f"Gave up     {_counted(run.status.fallback or 'no' for run in runs)}"
+    yield f"Best arm    {_counted('none' if arm is None else setting_text(arm.intervention) for arm in best)}"
+    yield f"Ended       {_counted(run.ended for run in runs)}"
 
 
 def _counted(texts: Iterable[str]) -> str:

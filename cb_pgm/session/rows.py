@@ -1,5 +1,6 @@
-"""Rows in and out: every field that a person tells is checked, and refused by line and column before anything
-is kept; and all rows told, as a person would write them.
+"""Check incoming rows field by field before any is recorded, and write recorded rows out again.
+
+An error names the line and the column of the first field at fault.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ __all__ = ["RowSource", "check_rows", "exported_rows", "read_rows"]
 RowSource = str | os.PathLike[str] | Iterable[Mapping[str, object]]
 
 _ABOUT = ("pull", "asked", "set", "told_at")  # the columns of an export before the variables
-_MISSING = "missing"  # the state that a table's empty fields may have been made
+_MISSING = "missing"  # the state of empty fields in a table read with missing="state"
 _INTERVAL = re.compile(r"(?:below (?P<below>\S+)|(?P<low>\S+) to (?P<high>\S+)|(?P<above>\S+) and above)")
 
 
 @dataclass(frozen=True, eq=False)
 class GivenRows:
-    """Rows as given: columns of text, and how to say where a row is."""
+    """Rows as given: their columns, and the function that names the place of a row in the source."""
 
     table: RawTable
     place: Callable[[int], str]
@@ -45,7 +46,7 @@ class GivenRows:
 
 @dataclass(frozen=True)
 class _Fault:
-    """What is wrong with a field: its row from 0, its column, and a sentence without its end."""
+    """An invalid field: its row, counted from 0, its column, and the parts of the error message."""
 
     row: int
     column: str
@@ -60,9 +61,9 @@ def read_rows(source: RowSource) -> GivenRows:
     Raises
     ------
     SessionError
-        If rows are not mappings, or don't have the same keys.
+        If rows aren't mappings, or don't have the same keys in one order.
     TableError
-        If a file isn't a table: unreadable, binary, ragged, or with a column named twice.
+        If a file isn't a table: it is unreadable, binary or ragged, or names a column twice.
     """
     if isinstance(source, str | os.PathLike):
         table = read_text(source)
@@ -78,24 +79,25 @@ def check_rows(
     Parameters
     ----------
     given
-        At least one row, at most as many as are left of the pull. Columns besides the variables and the
-        reward are not looked at.
+        At least one row, and at most as many as are left of the pull. Columns besides the variables and the
+        reward are ignored.
     settings, pull
-        What the rows must fit.
+        The settings and the open pull that the rows must fit.
     allow_noncompliance
-        Whether rows may have other states than those that were to be set.
+        Whether rows may have other states than the pull asked to set.
 
     Raises
     ------
     SessionError
-        Naming line and column.
+        If a column is missing, there are too many rows, or a field doesn't fit; the error names its line and
+        column.
     """
     table = given.table
     _check_columns(table, settings)
     if not 1 <= table.n_rows <= pull.left:
         raise SessionError(
             f"Expected 1 to {pull.left} rows, as many as are left of {pull}, but found {table.n_rows} in "
-            f"{table.source}: tell each pull its own rows"
+            f"{table.source}: tell the rows of each pull separately"
         )
     faults: list[_Fault] = []
     codes = np.empty((table.n_rows, len(settings.states)), dtype=np.int16)
@@ -122,11 +124,12 @@ def check_rows(
 
 
 def exported_rows(settings: SessionSettings, events: Iterable[tuple[Event, str]]) -> Iterator[list[str]]:
-    """Yield a header, then each row told, in the order in which they were told.
+    """Yield a header, then each recorded row, in the order in which the rows were told.
 
-    The columns: the pull; what was asked for; the variable that was set, empty where none or several were or
-    something else was done than asked; when the row was told; every variable; the reward column. A variable
-    that is called like one of the first four makes that one get a "_" at its end.
+    The columns are: pull, the number of the pull; asked, the intervention asked for; set, the variable that
+    was set (empty if none or several were, or if another intervention was made than asked for); told_at, the
+    time in UTC at which the row was told; every variable; the reward column. If a variable is called like one
+    of the first four columns, that column gets a "_" at its end.
     """
     columns = [*settings.states, settings.reward.column]
     yield [*(f"{name}_" if name in columns else name for name in _ABOUT), *columns]
@@ -145,7 +148,8 @@ def exported_rows(settings: SessionSettings, events: Iterable[tuple[Event, str]]
                     yield [str(pull), setting, done, at, *values, settings.reward.text(float(field))]
 
 
-_NONCOMPLIANCE = "tell it what was done, or allow noncompliance if the policy can use such rows"
+_CORRECT = "correct the field"
+_NONCOMPLIANCE = "correct the row, or add --allow-noncompliance if the policy can use such rows"
 
 
 def _check_columns(table: RawTable, settings: SessionSettings) -> None:
@@ -160,7 +164,7 @@ def _check_columns(table: RawTable, settings: SessionSettings) -> None:
 
 
 def _codes(table: RawTable, variable: str, states: Sequence[str], faults: list[_Fault]) -> NDArray[np.int16]:
-    """Return the codes of a variable's column; -1, and a fault, where there is no such state."""
+    """Return the codes of a variable's column; -1 for an unknown state, of which the first is a fault."""
     column = table.columns[variable]
     if isinstance(column, NumberColumn):
         texts: Sequence[str] = [f"{value:.17g}" for value in column.values]
@@ -173,12 +177,12 @@ def _codes(table: RawTable, variable: str, states: Sequence[str], faults: list[_
         row = int(np.argmax(codes < 0))
         text = texts[indices[row]]
         expected = f"the state {listed(states, last='or')}"
-        faults.append(_Fault(row, variable, expected, quoted(text) if text else "nothing", "mend the field"))
+        faults.append(_Fault(row, variable, expected, quoted(text) if text else "nothing", _CORRECT))
     return codes
 
 
 def _code(text: str, states: Sequence[str]) -> int:
-    """Return the index of a state by its name, of an interval by a number in it, or -1."""
+    """Return the index of a state by its name, of an interval by a number in it; -1 if there is none."""
     if text in states:
         return states.index(text)
     if text == "":
@@ -193,7 +197,7 @@ def _code(text: str, states: Sequence[str]) -> int:
 
 
 def _interval(state: str) -> tuple[float, float]:
-    """Return the ends of "below 2", "2 to 3.5" or "3.5 and above"; of any other state an empty interval."""
+    """Return the ends of "below 2", "2 to 3.5" or "3.5 and above"; for other states an empty interval."""
     match = _INTERVAL.fullmatch(state)
     ends = {} if match is None else match.groupdict()
     numbers = {end: as_number(text) for end, text in ends.items() if text is not None}
@@ -214,11 +218,11 @@ def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDAr
         number = as_number(text)
         if number is None:
             found = quoted(text) if text else "nothing"
-            faults.append(_Fault(row, reward.column, "a number as the reward", found, "mend the field"))
+            faults.append(_Fault(row, reward.column, "a number as the reward", found, _CORRECT))
             break
         if not low <= number <= high:
-            expected = f"a reward from {low:g} to {high:g}, as the session was told"
-            faults.append(_Fault(row, reward.column, expected, text, "mend the field"))
+            expected = f"a reward from {low:g} to {high:g}, the reward range of the session"
+            faults.append(_Fault(row, reward.column, expected, text, _CORRECT))
             break
         fields[row] = number
     return fields
@@ -232,7 +236,7 @@ def _text(table: RawTable, name: str, row: int) -> str:
 
 
 def _line(path: str | os.PathLike[str], table: RawTable, row: int) -> str:
-    """Say on which line of the file a row begins; its number where the file can't be read again."""
+    """Return the line of the file on which a row begins, or its number if the file can't be read again."""
     for separator in ",;\t|":
         header, begins, begin = None, [], 1
         try:
@@ -255,7 +259,8 @@ def _from_mappings(rows: Iterable[Mapping[str, object]]) -> RawTable:
     given = list(rows)
     if not all(isinstance(row, Mapping) for row in given):
         raise SessionError(
-            "Expected a CSV file or rows as mappings from column to value but found other things"
+            "Expected a CSV file or rows as mappings from column to value but found rows of another type: "
+            "pass dictionaries"
         )
     names = tuple(str(name) for name in given[0]) if given else ()
     source = "the rows given"
@@ -265,7 +270,7 @@ def _from_mappings(rows: Iterable[Mapping[str, object]]) -> RawTable:
         if tuple(map(str, row)) != names:
             raise SessionError(
                 f"Expected the same columns in every row but found {', '.join(map(str, row))} in row "
-                f"{number} of {source}: give them all, in one order"
+                f"{number} of {source}: give all columns in one order"
             )
     for name in names:
         builders[name].add(tuple("" if row[name] is None else str(row[name]) for row in given))

@@ -1,4 +1,4 @@
-"""`Session`: a policy against the real world, that can be stopped and gone on with at any time."""
+"""`Session`: a real experiment that can be interrupted and resumed at any time."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ __all__ = ["Receipt", "Session"]
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was recorded of rows told.
+    """What one call of `tell` recorded.
 
     Attributes
     ----------
     pull
-        Its number.
-    rows, noncompliant
-        Rows taken in; those among them in which something else was done than asked.
+        The number of the pull.
+    rows
+        The number of rows recorded.
+    noncompliant
+        The number of those rows with another intervention than asked for.
     left
-        Rows of the pull that are still to be told; 0 when it is finished.
+        The number of rows of the pull that are still to come; 0 when it is finished.
     """
 
     pull: int
@@ -46,15 +48,18 @@ class Receipt:
 
 
 class Session:
-    """A session: `start` it or `open` it, then `ask`, do what it says, and `tell` what came of it.
+    """A session: `start` or `open` it, `ask` for a pull, carry it out, and `tell` the rows measured.
 
-    Each verb is one transaction, refused as a whole or kept for good. Several processes may have the same
-    session open; one that finds it in use waits, then is refused with `SessionBusyError`.
+    Each verb is one transaction: either it is refused as a whole, or it is on disk when the call returns.
+    Several processes may have the same session open. One that finds it in use waits, and raises
+    `SessionBusyError` if it waits for too long.
 
     Parameters
     ----------
-    folder, timeout
-        Its folder; seconds to wait for another process. Use `start` or `open`.
+    folder
+        The folder of the session. Use `start` or `open` instead of the constructor.
+    timeout
+        Seconds to wait for another process.
 
     Examples
     --------
@@ -76,27 +81,44 @@ class Session:
 
     @classmethod
     def start(cls, folder: str | os.PathLike[str], *, timeout: float = 10.0, **setup: Any) -> Self:
-        """Start a session in a folder, which is made if need be; keywords as in `Setup`.
+        """Start a session.
+
+        Parameters
+        ----------
+        folder
+            The folder of the session, created if it isn't there.
+        timeout
+            Seconds to wait for another process.
+        **setup
+            The parameters of `Setup`.
 
         Raises
         ------
         SessionError
-            If the folder holds a session already, or a setting isn't what it must be.
+            If the folder holds a session already, or a setting isn't valid.
         DiscoveryError
-            If the table isn't what it must be, or its graph can't be estimated.
+            If the table isn't valid, or its graph can't be estimated.
         OSError
-            If the folder can't be made.
+            If the folder can't be created.
         """
-        # Reading tables brings pandas and the searches, which a session under way does without.
+        # Imported late to save start-up time: only a start needs pandas and the searches.
         from cb_pgm.session.beginning import prepare
         from cb_pgm.session.setup import Setup
 
-        cls.check_new(folder)  # before what may take a while
+        cls.check_new(folder)  # before the estimate, which may take a while
         return cls.begin(folder, prepare(Setup(**setup)), timeout=timeout)
 
     @classmethod
     def begin(cls, folder: str | os.PathLike[str], beginning: Beginning, *, timeout: float = 10.0) -> Self:
-        """Start a session from what `prepare` returned."""
+        """Start a session from what `cb_pgm.session.beginning.prepare` returned.
+
+        Raises
+        ------
+        SessionError
+            If the folder holds a session already.
+        OSError
+            If the folder can't be created.
+        """
         cls.check_new(folder)
         Path(folder).mkdir(parents=True, exist_ok=True)
         session = cls(folder, timeout)
@@ -108,7 +130,13 @@ class Session:
 
     @staticmethod
     def check_new(folder: str | os.PathLike[str]) -> None:
-        """Refuse a folder with SessionError where a session can't be started."""
+        """Check that a session can be started in the folder.
+
+        Raises
+        ------
+        SessionError
+            If the folder holds a session already.
+        """
         if (Path(folder) / FILE_NAME).exists():
             store = Store(Path(folder))
             with store.reading():
@@ -117,21 +145,21 @@ class Session:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, timeout: float = 10.0) -> Self:
-        """Go on with a session.
+        """Open a session that was started before.
 
         Raises
         ------
         SessionError
-            If the folder holds none, or one that a newer version wrote or that is damaged.
+            If the folder holds no session, a damaged one, or one that a newer version wrote.
         """
         if not (Path(folder) / FILE_NAME).is_file():
             raise SessionError(f"Expected a session but found none in {os.fspath(folder)!r}: start one there")
         session = cls(folder, timeout)
-        with session._log.reading():  # refuses here what can't be gone on with
+        with session._log.reading():  # raises for a damaged session
             return session
 
     def close(self) -> None:
-        """Let go of the file; nothing is lost without it."""
+        """Close the file; every verb is on disk without it as well."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -142,29 +170,34 @@ class Session:
 
     @property
     def settings(self) -> SessionSettings:
-        """What the session was started with."""
+        """The settings of the session."""
         with self._log.reading() as state:
             return state.settings
 
     # -- the verbs -------------------------------------------------------------------------------------------
 
     def ask(self, *, batch: int = 1, pending: int = 1) -> tuple[OpenPull, ...]:
-        """Return the open pulls, oldest first, after asking for more until `pending` are open.
+        """Ask the policy for pulls until `pending` are open, and return the open pulls, oldest first.
 
-        Until one of them is told or withdrawn the answer stays the same.
+        The answer stays the same until rows are told or a pull is withdrawn.
 
         Parameters
         ----------
         batch
-            The fewest rows of a pull.
+            The smallest number of rows of a new pull.
         pending
-            How many pulls may be open at once. There may be fewer: where what comes next depends on those
-            that are open, and at the end.
+            The number of pulls to keep open. There are fewer if the next pull depends on the outcome of those
+            that are open, and near the horizon.
 
         Returns
         -------
         tuple of OpenPull
             Empty when the session is over (`Status.over`).
+
+        Raises
+        ------
+        SessionError
+            If `batch` or `pending` is below 1.
         """
         if batch < 1 or pending < 1:
             raise SessionError(f"Expected batch and pending of at least 1 but found {batch} and {pending}")
@@ -182,28 +215,29 @@ class Session:
         allow_noncompliance: bool = False,
         again: bool = False,
     ) -> Receipt:
-        """Take in rows of an open pull: all that are left of it, or fewer.
+        """Record rows of an open pull: all that are still to come, or some of them.
 
         Parameters
         ----------
         rows
-            A CSV file, or mappings from column to value: every variable and the reward column as it is.
-            Other columns are not looked at. A state may be named, or be a number that lies in an interval.
+            A CSV file, or mappings from column to value, with every variable and the reward column. Other
+            columns are ignored. A field is the name of a state, or a number that lies in an interval state.
         pull
-            Its number; None where only one is open.
+            The number of the pull; None if only one is open.
         close
-            No more rows of this pull will come, though some are left. Without it the rest stays open.
+            Close the pull, although some of its rows may never come. Otherwise the rest stays open.
         allow_noncompliance
-            Take rows in which the variables that were to be set have other states. They count for ruling
-            out variables, and not for the arm, whose mean then speaks of those who complied. Only policies
-            whose test stays valid take them.
+            Accept rows in which the variables to set have other states. They count for ruling out variables
+            but not for the arm, whose mean then describes those who complied. Only policies whose test stays
+            valid accept them.
         again
-            Take the very rows that were told of this pull before: others that look the same.
+            Accept a file equal to one that was told for this pull before: these are other rows.
 
         Raises
         ------
         SessionError
-            If the pull isn't open, or a row doesn't fit: by line and column. Nothing is recorded then.
+            If the pull isn't open, or a row doesn't fit; the error names its line and column. Nothing is
+            recorded then.
         DiscoveryError
             If the file isn't a table.
         """
@@ -212,15 +246,15 @@ class Session:
             chosen = _chosen(state, pull)
             if allow_noncompliance and not state.policy.learns_from_any_row:
                 raise SessionError(
-                    f"Expected a policy that can use rows in which something else was done than asked, as "
+                    f"Expected a policy that can use rows with another intervention than asked for, as "
                     f"screening can, but found {state.settings.policy}: withdraw or close the pull instead"
                 )
             checked = check_rows(given, state.settings, chosen, allow_noncompliance=allow_noncompliance)
             digest = given.table.sha256
             if digest in chosen.digests and not again:
                 raise SessionError(
-                    f"Expected rows of {chosen} not told yet but found those of {given.table.source} told "
-                    f"before: if they are others that look the same, say so (again)"
+                    f"Expected new rows of {chosen} but found the rows of {given.table.source} recorded "
+                    f"already: add --again if they are other rows with the same content"
                 )
             self._log.record(state, Told(chosen.number, checked, close, digest))
             still = state.open.get(chosen.number)
@@ -228,22 +262,28 @@ class Session:
             return Receipt(chosen.number, len(checked), noncompliant, 0 if still is None else still.left)
 
     def withdraw(self, pull: int | None = None, *, reason: str = "", exclude: bool = False) -> OpenPull:
-        """Close an open pull, the rest of which couldn't be done.
+        """Close an open pull whose remaining rows could not be measured.
 
         Parameters
         ----------
         pull
-            Its number; None where only one is open.
+            The number of the pull; None if only one is open.
         reason
-            For the record.
+            The reason, for the record.
         exclude
-            It can't be done at all: its arm isn't asked for again, and the policy begins anew with the
-            others, told all rows so far. Without it the policy may well ask for the same again.
+            Never ask for its arm again, since it can't be carried out. The policy starts anew with the other
+            arms and learns from all recorded rows. Otherwise the policy may ask for the same arm again.
+
+        Returns
+        -------
+        OpenPull
+            The pull as it was before.
 
         Raises
         ------
         SessionError
-            If the pull isn't open, or no arm would be left.
+            If the pull isn't open, or with `exclude` if it isn't a pull of one variable or no arm would be
+            left.
         """
         with self._log.writing() as state:
             chosen = _chosen(state, pull)
@@ -253,23 +293,24 @@ class Session:
             return chosen
 
     def status(self) -> Status:
-        """Return what is known so far."""
+        """Return the status of the session: open pulls, identified causes, the best arm."""
         with self._log.reading() as state:
             return status_of(state)
 
     def export(self, path: str | os.PathLike[str], *, force: bool = False) -> int:
-        """Write all rows told as CSV, in the columns of `exported_rows`, and return their number.
+        """Write all recorded rows as CSV, in the columns of `exported_rows`, and return their number.
 
         Raises
         ------
         SessionError
-            If there is a file and `force` isn't given.
+            If the file exists and `force` isn't given.
         OSError
-            If it can't be written.
+            If the file can't be written.
         """
         if os.path.exists(path) and not force:
             raise SessionError(
-                f"Expected a new file but found {os.fspath(path)!r}: choose another, or write over it (force)"
+                f"Expected a new file but found {os.fspath(path)!r}: choose another one, or add --force to "
+                f"overwrite it"
             )
         with self._log.reading() as state:
             lines = list(exported_rows(state.settings, self._log.events()))
@@ -279,7 +320,7 @@ class Session:
 
 
 def _chosen(state: SessionState, number: int | None) -> OpenPull:
-    """Return the open pull of that number, or the only one."""
+    """Return the open pull of that number, or the only open one."""
     if number in state.open:
         return state.open[number]
     numbers = listed(map(str, state.open))
@@ -292,15 +333,19 @@ def _chosen(state: SessionState, number: int | None) -> OpenPull:
         found = "is finished" if number in state else "was never asked for"
         raise SessionError(f"Expected an open pull but found that pull {number} {found}; {are}")
     if len(state.open) != 1:
-        raise SessionError(f"Expected the number of the pull but found none given; {are}")
+        raise SessionError(f"Expected the number of the pull (--pull) but found none given; {are}")
     return next(iter(state.open.values()))
 
 
 def _check_excludable(state: SessionState, intervention: Intervention) -> None:
     if len(intervention) != 1:
         raise SessionError(
-            f"Expected a pull of one variable to exclude but found {intervention}: withdraw it without that"
+            f"Expected a pull of one variable to exclude but found {intervention}: withdraw it without "
+            f"--exclude"
         )
     left = sum(map(len, state.policy.settable.values()))
     if left <= 1:
-        raise SessionError(f"Expected other arms to go on with but found {intervention} to be the last one")
+        raise SessionError(
+            f"Expected other arms beside the excluded one but found {intervention} to be the last one: "
+            f"withdraw it without --exclude"
+        )

@@ -1,4 +1,4 @@
-"""What is decided when a session starts and never changes, and the policy that follows from it."""
+"""`SessionSettings`: the settings of a session, which never change, and the policy made from them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from cb_pgm.model.intervention import Intervention, Observations, States
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy
+from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Rows
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STOPS", "RewardColumn", "SessionSettings"]
 
-#: When a session may end before its horizon.
+#: When a session ends: at its horizon, or also as soon as the best arm is certain.
 STOPS = ("horizon", "best-arm")
 
 
@@ -31,19 +32,19 @@ STOPS = ("horizon", "best-arm")
 class RewardColumn:
     """How the reward of a row is read.
 
-    A row's *field* is kept as a number: what the column holds where it is numeric, else the index of its
-    state.
+    The *field* of a row is kept as a number: the number in a numeric column, else the index of the state.
 
     Attributes
     ----------
     column
-        Its name.
+        The name of the column.
     state
-        The reward is 1 where the column has this state, else 0; None where its numbers are the reward.
+        The state with a reward of 1; other states have a reward of 0. None: the column's numbers are the
+        reward.
     states
-        With `state`: all that the column may hold.
+        With `state`: all states of the column.
     low, high
-        Without `state`: the numbers that a reward can be; None where there are no limits.
+        Without `state`: the lowest and highest possible reward; None where there is no limit.
     """
 
     column: str
@@ -53,20 +54,20 @@ class RewardColumn:
     high: float | None = None
 
     def rewards(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the rewards of rows with these fields, float64 [m]."""
+        """Return the rewards of rows with the given fields, both float64 [m]."""
         if self.state is None:
             return fields
         return np.asarray(fields == self.states.index(self.state), dtype=np.float64)
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The least and the greatest that a reward can be."""
+        """The lowest and the highest possible reward; infinite where there is no limit."""
         if self.state is not None:
             return 0.0, 1.0
         return -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
 
     def text(self, field: float) -> str:
-        """Return a field as a person would write it."""
+        """Return a field as it stands in a table: the number, or the name of the state."""
         return f"{field:.17g}" if self.state is None else self.states[int(field)]
 
     def __str__(self) -> str:
@@ -80,24 +81,26 @@ class SessionSettings:
     Attributes
     ----------
     policy
-        A name out of `cb_pgm.policies.registry.POLICIES`.
+        A name from `cb_pgm.policies.registry.POLICIES`.
     horizon
-        T: rows that are asked for in all.
+        T, the number of rows to ask for in all.
     states, settable
         As in `Policy`.
     reward, minimize
-        How a row's reward is read, and whether low rewards are wanted.
+        How the reward is read from a row, and whether low rewards are better.
     noise_scale, failure_prob
-        σ of the rewards; δ.
+        σ, in units of the reward, and δ.
     max_parents, reward_gap, effect_gap, graph, marginals
         As in `PolicyContext`.
     stop
-        "horizon", or "best-arm": also as soon as the best arm is certain. Half of δ then goes to the policy
-        and half to the intervals that tell the best arm.
+        "horizon", or "best-arm" to end also as soon as the best arm is certain. Then the policy gets one half
+        of δ, and the intervals that show the best arm get the other.
     unit
-        What a row is to the person, in the plural: "rows", "patients".
+        What a row stands for, in the plural: "rows", "patients".
     seed
-        What the policy draws from.
+        Seed of the policy.
+    source
+        Where the data come from, with the versions in use, for the record.
     """
 
     policy: str
@@ -119,12 +122,18 @@ class SessionSettings:
     source: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def failure_share(self) -> float:
-        """δ of the policy's own answers, and of the intervals that tell the best arm, each."""
-        return self.failure_prob / 2 if self.stop == "best-arm" else self.failure_prob
+    def is_of_this_version(self) -> bool:
+        """Whether the session was started with this version of the program."""
+        return bool(self.source.get("versions", {}).get("cb_pgm") == VERSION)
 
     def new_policy(self, excluded: Sequence[Intervention] = ()) -> Policy:
-        """Make the policy, which has seen nothing; it won't ask for the arms `excluded`."""
+        """Return a new policy without data, which never asks for the arms in `excluded`.
+
+        Raises
+        ------
+        CausalBanditError
+            If no policy can be made with these settings.
+        """
         settable: States = {
             variable: tuple(state for state in states if {variable: state} not in excluded)
             for variable, states in self.settable.items()
@@ -133,7 +142,7 @@ class SessionSettings:
             states=self.states,
             settable=settable,
             noise_scale=self.noise_scale,
-            failure_prob=self.failure_share,
+            failure_prob=self.failure_prob,
             graph=self.graph,
             marginals=self.marginals,
             reward_gap=self.reward_gap,
@@ -144,12 +153,12 @@ class SessionSettings:
         return make_policy(self.policy, context).fresh(np.random.default_rng(seed))
 
     def observations(self, rows: Rows) -> Observations:
-        """Return rows as the policy takes them: higher rewards are better."""
+        """Return rows in the policy's form: codes [m, n], and rewards [m] of which higher ones are better."""
         rewards = self.reward.rewards(rows.fields)
         return Observations(rows.codes, self._flip_from - rewards if self.minimize else rewards)
 
     def from_policy(self, reward: float) -> float:
-        """Return a mean reward of the policy's in the person's own terms."""
+        """Return a mean reward of the policy on the scale of the data."""
         return self._flip_from - reward if self.minimize else reward
 
     @property
@@ -157,7 +166,7 @@ class SessionSettings:
         return 0.0 if self.reward.state is None else 1.0
 
     def to_json(self) -> str:
-        """Return all of it as JSON; floats survive exactly."""
+        """Return the settings as JSON, with exact floats."""
         content = {name: getattr(self, name) for name in _PLAIN}
         content["reward"] = vars(self.reward)
         content["graph"] = None if self.graph is None else json.loads(self.graph.to_json())
@@ -173,12 +182,12 @@ class SessionSettings:
 
     @classmethod
     def from_json(cls, text: str) -> SessionSettings:
-        """Read what `to_json` wrote.
+        """Read settings that `to_json` wrote.
 
         Raises
         ------
         SessionError
-            If it isn't that.
+            If the text holds no settings.
         """
         try:
             content = json.loads(text)
@@ -195,7 +204,7 @@ class SessionSettings:
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise SessionError(
-                f"Expected the settings of a session but found others ({error!r}): the file is damaged"
+                f"Expected the settings of a session but found damaged ones ({error!r}): restore the file"
             ) from error
 
 
@@ -222,7 +231,7 @@ def _states(content: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _graph(content: Mapping[str, Any]) -> EssentialGraph:
-    from discovery import EssentialGraph  # brings networkx, which sessions without a graph do without
+    from discovery import EssentialGraph  # imported late: only graphs need networkx
 
     return EssentialGraph.from_json(json.dumps(content))
 

@@ -1,4 +1,4 @@
-"""How a session is started, and the parts of its settings that follow from that alone."""
+"""The settings of a start (`Setup`), and the value that a session starts from (`Beginning`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,17 @@ __all__ = ["Beginning", "Setup"]
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """What a session starts from: settings, rows that are there already, and what a person must know."""
+    """The value that a session starts from.
+
+    Attributes
+    ----------
+    settings
+        The settings of the session, which never change.
+    earlier
+        Rows from before the session that the policy learns from, grouped by intervention.
+    notes
+        Warnings for the user, one sentence each.
+    """
 
     settings: SessionSettings
     earlier: tuple[Earlier, ...]
@@ -37,21 +47,21 @@ class Beginning:
 
 @dataclass(frozen=True, kw_only=True)
 class Setup(TableSettings, EstimateSettings):
-    """How to start a session: the settings below, and those of `TableSettings` and `EstimateSettings`.
+    """The settings of a start: those below, and those of `TableSettings` and `EstimateSettings`.
 
     Parameters
     ----------
     horizon
-        Rows that are asked for in all.
+        The number of rows to ask for in all.
     policy
-        A name out of `cb_pgm.policies.registry.POLICIES`; those that work on a graph need `data`.
+        A name from `cb_pgm.policies.registry.POLICIES`. Policies that work on a graph need `data`.
     data
         A CSV of observations, with the reward as one of its columns.
     states
-        Instead of `data`: each variable's states, as a mapping or as a TOML file with a table [states] and,
-        if need be, ``reward = "…"``. With a reward "col=state" that column's states are among them.
+        Instead of `data`: the states of each variable, as a mapping or as a TOML file with a table [states]
+        and perhaps ``reward = "…"``. For a reward "col=state" they include the states of that column.
     reward
-        A numeric column, or "col=state": 1 where the column has the state.
+        A numeric column, or "col=state" for a reward of 1 where the column has that state and 0 elsewhere.
     graph
         A graph in JSON or BIF to use instead of an estimate.
     not_settable
@@ -59,19 +69,20 @@ class Setup(TableSettings, EstimateSettings):
     minimize
         Look for the lowest mean reward.
     noise_scale, reward_range
-        σ of the rewards, or two numbers between which they lie. None: half the observed range, ½ for
-        "col=state".
+        σ of the rewards, or the lowest and highest reward, of which σ is half the difference. None: half the
+        observed range, and ½ for "col=state".
     failure_prob, reward_gap, effect_gap, max_parents
-        As in `PolicyContext`; gaps and parents are taken from a model fitted to `data` where they are None.
+        As in `PolicyContext`. Gaps and the number of parents that are None come from a model fitted to
+        `data`.
     stop
-        "horizon", or "best-arm": also as soon as the best arm is certain.
+        "horizon", or "best-arm" to end the session also as soon as the best arm is certain.
     warm_start
-        Whether rows of `data` teach the policy before its first pull: interventional ones their arms, others
-        what can be ruled out.
+        Whether the policy learns from the rows of `data` before its first pull: from interventional rows
+        about their arms, from observations about the variables that can be ruled out.
     seed
-        None: drawn.
+        Seed of the policy; None: drawn.
     unit
-        What a row is to the person, in the plural.
+        What a row stands for, in the plural: "patients".
     """
 
     horizon: int
@@ -105,7 +116,28 @@ class Setup(TableSettings, EstimateSettings):
         marginals: Marginals | None = None,
         source: Mapping[str, Any] | None = None,
     ) -> SessionSettings:
-        """Fill in what was found out, and refuse settings with which no policy can be made."""
+        """Return the settings of the session, with the parts that were estimated.
+
+        Parameters
+        ----------
+        reward
+            How rewards are read from a row.
+        states
+            The states of each variable.
+        noise_scale
+            σ, in units of the reward.
+        max_parents, gaps
+            The estimated number of parents of the reward, and (Δ, ε); values of this setup come before them.
+        graph, marginals
+            The essential graph and the marginals, for policies that work on a graph.
+        source
+            Where the data come from, for the record.
+
+        Raises
+        ------
+        CausalBanditError
+            If no policy can be made with these settings.
+        """
         can_set = {name: tuple(values) for name, values in states.items()}
         settable = settable_states(can_set, self.not_settable) or can_set
         versions = {"cb_pgm": VERSION, "numpy": np.__version__}
@@ -132,12 +164,15 @@ class Setup(TableSettings, EstimateSettings):
         return settings
 
     def scale_of_rewards(self, reward: RewardColumn, seen: NDArray[np.float64] | None) -> float:
-        """Return σ: as given, half the given range, ½ for a state, or half the range of the rewards seen.
+        """Return σ, in units of the reward.
+
+        It is the given noise scale, ½ for the reward of a state, half the given range, or half the observed
+        range of `seen` [m], whichever is known first.
 
         Raises
         ------
         SessionError
-            If nothing tells, or rewards seen lie outside of the range given.
+            If none of these is known.
         """
         if self.noise_scale is not None:
             return self.noise_scale
@@ -147,12 +182,12 @@ class Setup(TableSettings, EstimateSettings):
             return (reward.high - reward.low) / 2
         if seen is None or np.ptp(seen) == 0:
             raise SessionError(
-                f"Expected to know how far the rewards {reward.column!r} scatter but found no rows to tell: "
-                f"give the range in which they lie, or a noise scale"
+                f"Expected a range for the numeric reward {reward.column!r} but found no rows that show one: "
+                f"give --reward-range or --noise-scale"
             )
         return float(np.ptp(seen)) / 2
 
     def reward_column(self, column: str, state: str | None, states: Sequence[str]) -> RewardColumn:
-        """Return how rewards are read; their range applies to numbers only."""
+        """Return how the reward is read from a row; the reward range applies to numeric columns only."""
         low, high = self.reward_range if self.reward_range is not None and state is None else (None, None)
         return RewardColumn(column, state, tuple(states) if state is not None else (), low, high)

@@ -1,6 +1,6 @@
-"""Where a session stands after some events: the policy, the pulls that are open, and what may be asked.
+"""`SessionState`: the state of a session after some events, and the pull that comes next.
 
-The same events in the same order always lead to the same state, whoever replays them.
+The same events in the same order always lead to the same state.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull
-from cb_pgm.policies.arms import joint_arms, single_variable_arms
+from cb_pgm.policies.arms import single_variable_arms
 from cb_pgm.session.events import Asked, Earlier, Event, Told, Withdrawn
 from cb_pgm.session.settings import SessionSettings
 
@@ -25,13 +25,13 @@ class OpenPull:
     Attributes
     ----------
     number
-        Pulls are numbered from 1.
+        The number of the pull, counted from 1.
     intervention, why
-        What to set, and the policy's reason.
+        The intervention to make, and the policy's reason for it in a few words.
     size, left
-        The rows asked for, and those still to be told.
+        The number of rows asked for, and of those still to come.
     digests
-        Of what was told of it so far.
+        The hashes of the sources of its recorded rows.
     """
 
     number: int
@@ -46,21 +46,23 @@ class OpenPull:
 
 
 class SessionState:
-    """The state of a session: replays events, and says which pull comes next.
+    """The state of a session. It applies events one by one, and proposes the next pull.
 
     Parameters
     ----------
     settings
-        What the session was started with.
+        The settings of the session.
 
     Attributes
     ----------
     policy
-        What it knows is in it.
+        The policy, which has learned from all rows so far.
     open
-        The pulls that are open, by number.
+        The open pulls, by number.
     told, earlier
-        Rows told so far; rows that were there before.
+        The number of rows told so far, and of rows from before the session.
+    excluded
+        The arms that can't be carried out.
     """
 
     def __init__(self, settings: SessionSettings) -> None:
@@ -74,53 +76,50 @@ class SessionState:
         self._nothing_to_ask = False
         self._earlier_rows: list[tuple[Intervention, Observations]] = []
         self._told_rows: list[tuple[Intervention, Observations]] = []
-        self._done: set[Intervention] = set()
 
     def __contains__(self, pull: int) -> bool:
-        """Return whether a pull of that number was ever asked for."""
+        """Return whether a pull of that number has been asked for."""
         return 1 <= pull <= self._pulls
 
     # -- asking ----------------------------------------------------------------------------------------------
 
     @property
     def rows_left(self) -> int:
-        """Rows of the horizon that are neither told nor asked for."""
+        """The number of rows of the horizon that are neither recorded nor asked for."""
         return self.settings.horizon - self.told - sum(pull.left for pull in self.open.values())
 
     @property
     def can_ask(self) -> bool:
-        """Whether to ask the policy: rows are left, the end isn't reached, and it hasn't just said no."""
+        """Whether the policy can be asked: rows are left, and it waits for no open pull."""
         return self.rows_left > 0 and not self._nothing_to_ask and self.over is None
 
     @property
     def over(self) -> str | None:
-        """Why the session is over; None while it goes on."""
+        """Why the session is over, as a sentence; None while it goes on."""
         if self.told >= self.settings.horizon:
-            return f"all {self.settings.horizon:,} {self.settings.unit} of the horizon are told"
+            return f"all {self.settings.horizon:,} {self.settings.unit} of the horizon are recorded"
         best = self.certain_best() if self.settings.stop == "best-arm" else None
         if best is not None:
             return f"{best.intervention} is certain to be the best arm"
         return None
 
     def certain_best(self) -> ArmEstimate | None:
-        """Return the arm whose interval lies above those of all others, or None while there is none.
+        """Return the arm whose interval lies above those of all other arms that can be set, if there is one.
 
-        It must have been done at least once: rows in which its state came about by itself aren't enough.
+        Only rows in which an arm was set count, and an arm that was never set may be better than all others,
+        so that this needs no assumption about causes.
         """
-        seen = {known.intervention: known for known in self.policy.estimates(self.settings.failure_share)}
-        named = self.policy.reward_variables
-        arms = single_variable_arms(self.policy.settable)
-        if named and all(set(intervention) == set(named) for intervention in seen):
-            arms = joint_arms(self.policy.settable, named)
-        if not all(arm in seen for arm in arms):
+        measured = {known.intervention: known for known in self.policy.estimates()}
+        if not all(arm in measured for arm in single_variable_arms(self.policy.settable)):
             return None
-        best = max(seen.values(), key=lambda known: known.low)
-        if best.intervention not in self._done:
-            return None
-        return best if all(known is best or known.high < best.low for known in seen.values()) else None
+        best = max(measured.values(), key=lambda known: known.low)
+        return best if all(known is best or known.high < best.low for known in measured.values()) else None
 
     def propose(self, batch: int) -> Asked:
-        """Ask the policy for a pull of at least `batch` rows, or as many as are left; to be applied next."""
+        """Ask the policy for a pull of at least `batch` rows, or as many as are left.
+
+        The returned event must be the next to be applied.
+        """
         pull = self._ask()
         if pull is None:
             return Asked(None)
@@ -133,19 +132,19 @@ class SessionState:
     # -- what happens ----------------------------------------------------------------------------------------
 
     def apply(self, event: Event, *, asked: bool = False) -> None:
-        """Let an event happen.
+        """Apply the next event.
 
         Parameters
         ----------
         event
-            The next one.
+            The event.
         asked
-            Whether it comes from `propose`, so that the policy was asked already.
+            Whether the event comes from `propose`, so that the policy has been asked already.
 
         Raises
         ------
         SessionError
-            If the policy doesn't do what it did when the event was recorded.
+            If the policy asks for another pull than the recorded one.
         """
         match event:
             case Asked():
@@ -159,12 +158,13 @@ class SessionState:
                 self._earlier_rows.append((event.intervention, observations))
                 self.policy.warm_start(event.intervention, observations)
                 self.earlier += len(observations)
-                self._done.add(event.intervention)
 
     def _add_pull(self, event: Asked, asked: bool) -> None:
         if not asked:
             pull = self._ask()
-            if (None if pull is None else pull.intervention) != (event.pull and event.intervention):
+            same = (None if pull is None else pull.intervention) == (event.pull and event.intervention)
+            # A later version may choose otherwise: then the policy goes on from the rows recorded.
+            if not same and self.settings.is_of_this_version:
                 raise SessionError(
                     f"Expected the policy to ask for {event.intervention}, as recorded, but found "
                     f"{pull and pull.intervention}: use the versions of cb-pgm and numpy with which the "
@@ -182,7 +182,7 @@ class SessionState:
         if complied.all():
             self._tell(pull.intervention, rows)
         else:
-            # Rows in which something else was done than asked say nothing of the arm: told as under do().
+            # Rows with another intervention than asked for say nothing about the arm: they count as do().
             for intervention, chosen in ((pull.intervention, complied), (Intervention(), ~complied)):
                 self._tell(intervention, Observations(rows.codes[chosen], rows.rewards[chosen]))
         self.told += len(rows)
@@ -195,8 +195,6 @@ class SessionState:
     def _tell(self, intervention: Intervention, rows: Observations) -> None:
         self._nothing_to_ask = False
         self._told_rows.append((intervention, rows))
-        if len(rows):
-            self._done.add(intervention)
         self.policy.tell(Pull(intervention, len(rows)), rows)
 
     def _drop(self, event: Withdrawn) -> None:
@@ -209,7 +207,7 @@ class SessionState:
             self._tell(pull.intervention, Observations(*none))
 
     def _exclude(self, intervention: Intervention) -> None:
-        """Go on with a policy that won't ask for an arm and is told all that was told so far."""
+        """Go on with a new policy that never asks for the arm and has learned from all rows so far."""
         self.excluded.append(intervention)
         self._nothing_to_ask = False
         self.policy = self.settings.new_policy(self.excluded)

@@ -1,8 +1,9 @@
-"""What is known so far in a session, for people and for programs."""
+"""`Status`: what is known so far in a session, as text and for JSON."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cb_pgm.model.intervention import ArmEstimate, Intervention
@@ -10,36 +11,41 @@ from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
 from cb_pgm.wording import listed
 
-__all__ = ["Status", "counted", "pull_text", "setting_text", "status_of"]
+__all__ = ["Status", "as_asked", "counted", "pull_text", "setting_text", "status_of"]
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a session stands.
+    """The status of a session.
 
     Attributes
     ----------
     policy, horizon, unit, reward, minimize, failure_prob
-        As the session was started.
+        Settings of the session (`SessionSettings`).
     told, earlier
-        Rows told, and rows that were there before.
+        The number of rows told, and of rows from before the session.
     open
-        The pulls asked for and not finished, oldest first.
+        The open pulls, oldest first.
     excluded
-        Arms that turned out not to be settable.
+        The arms that can't be carried out.
     ruled_out, left
-        The variables that can't be the reward's parents, and the sets that still can; None where the policy
-        doesn't look for parents.
+        The variables that can't be parents of the reward, and the sets of variables that can still be its
+        parents; None if the policy doesn't look for parents.
     reward_variables
-        The parents as named by the policy; empty while none is.
+        The identified parents of the reward; empty while there are none.
     fallback
-        Why the policy gave up its own way; None where it didn't.
+        Why the policy gave up its own method; None if it didn't.
     best_arm
-        The arm of highest lower bound, in the person's terms; None before the first row of an arm. Its
-        interval holds at all times at once, for all arms, with probability 1 − δ (1 − δ/2 with stop
-        "best-arm").
+        The arm with the highest lower confidence bound (with `minimize` the lowest upper one) by the rows in
+        which it was set, on the scale of the data; None before the first such row.
+    best_if_identified
+        The same among the arms of the identified parents by all rows that had their states, set or seen. Its
+        interval holds only if the parents are those identified; None while there are none.
     certain
-        Whether its interval lies beyond those of all other arms.
+        Whether the interval of the best arm lies beyond those of all other arms that can be set.
+    budget
+        The shares of δ by name: all that the policy concludes, and the intervals, hold at all times at once
+        with probability 1 − δ.
     over
         Why the session is over; None while it goes on.
     """
@@ -59,67 +65,74 @@ class Status:
     reward_variables: tuple[str, ...]
     fallback: str | None
     best_arm: ArmEstimate | None
+    best_if_identified: ArmEstimate | None
     certain: bool
+    budget: dict[str, float]
     over: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, ready for JSON."""
+        """Return the status for JSON."""
         content = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        best = self.best_arm
         return content | {
             "open": [pull_dict(pull) for pull in self.open],
             "excluded": [dict(arm) for arm in self.excluded],
             "ruled_out": None if self.ruled_out is None else list(self.ruled_out),
             "left": None if self.left is None else [list(names) for names in self.left],
             "reward_variables": list(self.reward_variables),
-            "best_arm": None
-            if best is None
-            else {
-                "intervention": dict(best.intervention),
-                "mean": best.mean,
-                "low": best.low,
-                "high": best.high,
-                "rows": best.rows,
-            },
+            "best_arm": _estimate_dict(self.best_arm),
+            "best_if_identified": _estimate_dict(self.best_if_identified),
         }
 
     def to_text(self) -> str:
-        """Return it for people, a line for each thing known."""
+        """Return the status as lines of text."""
         lines = [
             f"{self.policy}, to {'lower' if self.minimize else 'raise'} {self.reward}: "
-            f"{self.told:,} of {counted(self.horizon, self.unit)} told"
-            + (f", {self.earlier:,} known before" if self.earlier else ""),
+            f"{self.told:,} of {counted(self.horizon, self.unit)} recorded"
+            + (f", and {self.earlier:,} from before the session" if self.earlier else ""),
         ]
         lines += [
-            f"Open       {pull}: {setting_text(pull.intervention)}, {pull.left:,} of {pull.size:,} to come"
+            f"Open        {pull}: set {setting_text(pull.intervention)}, {pull.left:,} of {pull.size:,} "
+            f"{self.unit} to come"
             for pull in self.open
         ]
         if self.excluded:
-            lines.append(f"Excluded   {'; '.join(map(setting_text, self.excluded))}")
+            lines.append(f"Excluded    {'; '.join(map(setting_text, self.excluded))}")
         if self.ruled_out is not None and self.left is not None:
-            lines.append(f"Ruled out  {listed(self.ruled_out, most=12, none='no variable yet')}")
-            lines.append(f"Left       {listed([' and '.join(names) for names in self.left], most=12)}")
+            out = f"{listed(self.ruled_out, most=12)} as the only cause"
+            lines.append(f"Ruled out   {out if self.ruled_out else 'no variable yet'}")
+            possible = [" and ".join(names) for names in self.left]
+            lines.append(f"Possible    {listed(possible, most=12, last='or')}")
         if self.reward_variables:
-            lines.append(f"Named      {listed(self.reward_variables)}: what the reward depends on")
+            sets = "variable" if len(self.reward_variables) == 1 else "set of variables"
+            named = listed(self.reward_variables)
+            lines.append(f"Identified  {named}: the only {sets} that could explain the reward alone")
         if self.fallback:
-            lines.append(f"Note       {self.fallback}")
-        lines.append(f"Best arm   {self._best_arm_text()}")
+            lines.append(f"Note        {self.fallback}")
+        lines.append(f"Best arm    {self._best_arm_text()}")
+        if self.best_if_identified is not None:
+            lines.append(f"Best if so  {self._estimate_text(self.best_if_identified)}, set or seen")
+        shares = ", ".join(f"{name} {share:g}" for name, share in self.budget.items())
+        lines.append(f"δ           {self.failure_prob:g}: {shares}")
         if self.over:
-            lines.append(f"Over       {self.over}")
+            lines.append(f"Over        {self.over}")
         return "\n".join(lines)
 
     def _best_arm_text(self) -> str:
         best = self.best_arm
         if best is None:
-            return "none has been pulled yet"
+            return "no arm has been pulled yet"
+        certain = "certain to be the best" if self.certain else "not yet certain"
+        return f"{self._estimate_text(best)} in which it was set; {certain}"
+
+    def _estimate_text(self, arm: ArmEstimate) -> str:
         return (
-            f"{setting_text(best.intervention)}: mean {best.mean:.4g}, between {best.low:.4g} and "
-            f"{best.high:.4g}, {best.rows:,} rows{'; certain to be the best' if self.certain else ''}"
+            f"{setting_text(arm.intervention)}: mean {arm.mean:.4g} (between {arm.low:.4g} and "
+            f"{arm.high:.4g}) from {counted(arm.rows, self.unit)}"
         )
 
 
 def status_of(state: SessionState) -> Status:
-    """Return where `state` stands."""
+    """Return the status of a session in the given state."""
     settings, policy = state.settings, state.policy
     left = policy.candidates
     possible = None if left is None else {name for names in left for name in names}
@@ -141,8 +154,10 @@ def status_of(state: SessionState) -> Status:
         left=left,
         reward_variables=policy.reward_variables,
         fallback=policy.fallback,
-        best_arm=_as_asked(settings, certain or policy.best_arm(settings.failure_share)),
+        best_arm=_highest(settings, policy.estimates() if certain is None else [certain]),
+        best_if_identified=_highest(settings, policy.identified()),
         certain=certain is not None,
+        budget=policy.budget.shares(),
         over=state.over,
     )
 
@@ -159,7 +174,7 @@ def counted(size: int, unit: str) -> str:
 
 
 def setting_text(intervention: Intervention) -> str:
-    """Return what to set, as "drug = high".
+    """Return an intervention as "drug = high".
 
     Examples
     --------
@@ -170,14 +185,14 @@ def setting_text(intervention: Intervention) -> str:
 
 
 def pull_text(pull: OpenPull, unit: str) -> str:
-    """Return what is to be done for a pull, in a sentence."""
+    """Return the instruction for the rows of a pull that are still to come."""
     more = "" if pull.left == pull.size else f" more (of {pull.size:,})"
     setting = setting_text(pull.intervention) if pull.intervention else "nothing, only observe,"
     return f"→ set {setting} for the next {counted(pull.left, unit)}{more}"
 
 
 def pull_dict(pull: OpenPull) -> dict[str, Any]:
-    """Return a pull, ready for JSON."""
+    """Return a pull for JSON."""
     return {
         "pull": pull.number,
         "set": dict(pull.intervention),
@@ -187,11 +202,26 @@ def pull_dict(pull: OpenPull) -> dict[str, Any]:
     }
 
 
-def _as_asked(settings: SessionSettings, best: ArmEstimate | None) -> ArmEstimate | None:
-    """Return the estimate in the person's terms, its interval within what rewards can be."""
-    if best is None:
-        return None
-    low, high = sorted((settings.from_policy(best.low), settings.from_policy(best.high)))
+def as_asked(settings: SessionSettings, arm: ArmEstimate) -> ArmEstimate:
+    """Return an estimate on the scale of the data, its interval cut to the rewards that are possible."""
+    low, high = sorted((settings.from_policy(arm.low), settings.from_policy(arm.high)))
     lowest, highest = settings.reward.limits
-    mean = settings.from_policy(best.mean)
-    return ArmEstimate(best.intervention, mean, max(low, lowest), min(high, highest), best.rows)
+    return replace(arm, mean=settings.from_policy(arm.mean), low=max(low, lowest), high=min(high, highest))
+
+
+def _highest(settings: SessionSettings, arms: Iterable[ArmEstimate]) -> ArmEstimate | None:
+    best = max(arms, key=lambda arm: arm.low, default=None)
+    return None if best is None else as_asked(settings, best)
+
+
+def _estimate_dict(arm: ArmEstimate | None) -> dict[str, Any] | None:
+    if arm is None:
+        return None
+    return {
+        "intervention": dict(arm.intervention),
+        "mean": arm.mean,
+        "low": arm.low,
+        "high": arm.high,
+        "rows": arm.rows,
+        "grounds": arm.grounds,
+    }

@@ -62,9 +62,10 @@ label : string, default the file's name and the reward
 Keys of [[system]]: a random instance
 -------------------------------------
 instance : string, required
-    The family of `cb_pgm.instances`: "tree", "forest", "chordal" or "random_dag", or one of the families of
-    the paper's lower bounds, "lower_bound_effect_gap" and "lower_bound_reward_gap".
-n : whole number from 1, required
+    The family of `cb_pgm.instances`: "tree", "forest", "chordal" or "random_dag"; one of the families of the
+    paper's lower bounds, "lower_bound_effect_gap" and "lower_bound_reward_gap"; or one that breaks an
+    assumption, "many_parents", "proxy", "interaction" or "confounded".
+n : whole number from 1, required where it has no default: 8 for "many_parents", 20 for "proxy"
     The number of variables.
 n_states : whole number, default 3; required for the lower bounds
     K, the number of states of each variable; in the lower bounds the number of states that can be set.
@@ -108,6 +109,18 @@ expected_degree : number, default 2.0
     The expected number of edges at a variable, in and out together.
 max_parents : whole number, default 8
     The largest number of parents of a variable.
+
+"many_parents", "proxy", "interaction" and "confounded" are systems in which the reward has several causes, or
+a hidden one. The first two have n, n_states and copy_probability, "many_parents" also n_parents, and
+
+n_others : whole number from 0, default 0
+    "interaction": the number of variables besides severity and the drug; each has a copy_probability.
+drug_taken : number from 0 to 1, default 0.0
+    "interaction": the probability with which the drug is taken by itself.
+cause_agreement : number from 0 to 1, default 0.9
+    "confounded": the probability with which the hidden cause has the state of its observed parent.
+proxy_agreement : number from 0 to 1, default 0.87 for "confounded", 0.8 for "proxy"
+    The probability with which the proxy has the state of the hidden cause.
 
 The two lower bounds also have
 
@@ -164,7 +177,11 @@ __all__ = ["Cell", "Part", "Study"]
 
 _STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
 _GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
-_NOT_IN_A_FILE = ("seed", "reward_means")  # the study seeds every instance; a list stands for several systems
+_NOT_IN_A_FILE = (
+    "seed",
+    "reward_means",
+    "weights",
+)  # the study seeds every instance; a list stands for several systems
 
 
 @dataclass(frozen=True)

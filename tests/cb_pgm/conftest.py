@@ -37,14 +37,16 @@ def report_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folders = {kind: root / kind for kind in ("run", "rehearsal", "study", "session", "open")}
     for folder in folders.values():
         folder.mkdir()
-    settings = {"horizon": 2000, "runs": 2, "seed": 1, "policies": ("cn-ucb", "screening", "ucb")}
+    settings = {"horizon": 2000, "runs": 2, "seed": 1, "policies": ("cn-ucb-sequential", "screening", "ucb")}
     asia = Pipeline("data/asia.csv", "xray=yes", truth="data/asia.bif", **settings)
     write_run(asia.run(), folders["run"])
     table = _hostile_table(root / "<i>hostile.csv")
     reward = f"{HOSTILE[-1]}=<b onload=alert(3)>yes"
     write_run(Pipeline(table, reward, **settings).run(), folders["rehearsal"])
     run_study(Study.from_dict(_STUDY), folders["study"])
-    _play_session(folders["session"], 150, data="data/asia.csv", reward="xray=yes", policy="cn-ucb")
+    _play_session(
+        folders["session"], 150, data="data/asia.csv", reward="xray=yes", policy="cn-ucb-sequential"
+    )
     states = {"<i>drug</i>": ["<b>low", "high&"], "recovered": ["no", "yes"]}
     Session.start(folders["open"], states=states, reward="recovered=yes", horizon=9, seed=1).close()
     for folder in folders.values():
@@ -65,7 +67,11 @@ _STUDY = {
         {"source": "oracle", "rows": [50, 300]},
         {"source": "estimated", "method": ["chow-liu", "ges"], "rows": [50, 300]},
     ],
-    "policy": [{"name": "cn-ucb"}, {"name": "ucb"}, {"name": "nowhere:Missing", "label": "<s>mine"}],
+    "policy": [
+        {"name": "cn-ucb-sequential"},
+        {"name": "ucb"},
+        {"name": "nowhere:Missing", "label": "<s>mine"},
+    ],
 }
 
 

@@ -12,7 +12,7 @@ from cb_pgm.model.intervention import ArmEstimate
 from cb_pgm.session.events import Event
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import SessionState
-from cb_pgm.session.status import Status, status_of
+from cb_pgm.session.status import Status, as_asked, status_of
 from cb_pgm.session.storage.log import Log
 from cb_pgm.session.storage.store import Store
 
@@ -46,15 +46,8 @@ class SessionFolder:
 
     def arms(self) -> list[ArmEstimate]:
         """Return every arm's estimate on the scale of the data, highest lower bound first."""
-        settings = self.settings
-        lowest, highest = settings.reward.limits
-        found = []
-        estimates = self.state.policy.estimates(settings.failure_share)
-        for arm in sorted(estimates, key=lambda arm: arm.low, reverse=True):
-            low, high = sorted((settings.from_policy(arm.low), settings.from_policy(arm.high)))
-            mean = settings.from_policy(arm.mean)
-            found.append(ArmEstimate(arm.intervention, mean, max(low, lowest), min(high, highest), arm.rows))
-        return found
+        estimates = sorted(self.state.policy.estimates(), key=lambda arm: arm.low, reverse=True)
+        return [as_asked(self.settings, arm) for arm in estimates]
 
 
 def read_session(folder: Path) -> SessionFolder:

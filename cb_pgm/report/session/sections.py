@@ -120,7 +120,7 @@ def assumptions_section(read: SessionFolder) -> Section:
     if settings.effect_gap is not None:
         rows.append(("Variables change their children by at least ε", f"ε = {number(settings.effect_gap)}"))
     if settings.marginals is not None and settings.marginals.rows is not None:
-        error = settings.marginals.sampling_error(settings.failure_share)
+        error = settings.marginals.sampling_error(settings.failure_prob)
         known = f"{settings.marginals.rows:,} rows: within {number(error)}"
         rows.append(("The table's frequencies are within ε/2 of the probabilities", known))
     story = read.state.policy.story

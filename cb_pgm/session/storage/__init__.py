@@ -1,3 +1,5 @@
-"""A session on disk: events as records (`events`), one SQLite file (`store`), and snapshots of the policy's
-state that save replaying (`snapshot`), tied together in `log`.
+"""A session on disk: its events in one SQLite file.
+
+In: events. Out: the state that they lead to. `log` joins the two parts: `store` is the file, and `snapshot`
+packs a long log into one block, which is read faster than event by event.
 """

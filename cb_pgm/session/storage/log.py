@@ -1,4 +1,4 @@
-"""A session's log as far as it was read, and the state to which it leads."""
+"""`Log`: the events of a session as far as they were read, and the state that they lead to."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from cb_pgm.session.storage.store import Position, Store
 
 __all__ = ["Log"]
 
-_FEW = 2_000  # events that are read one by one without anybody noticing
-_GROWTH = 1.25  # a snapshot is renewed when the log has grown by so much
+_FEW = 2_000  # events that are read one by one in an unnoticeable time
+_GROWTH = 1.25  # a snapshot is renewed when the log has grown by this factor
 
 
 class Log:
-    """Reads what is new in a session's file, whoever wrote it, and adds events to it.
+    """The log of a session: it reads the events that any process has added, and adds events.
 
     Parameters
     ----------
     store
-        The file.
+        The file of the session.
     """
 
     def __init__(self, store: Store) -> None:
@@ -37,13 +37,13 @@ class Log:
 
     @contextmanager
     def reading(self) -> Iterator[SessionState]:
-        """Yield the state as it stands; the file doesn't change meanwhile."""
+        """Yield the current state; the file doesn't change during the block."""
         with self._store.reading():
             yield self._caught_up()
 
     @contextmanager
     def writing(self) -> Iterator[SessionState]:
-        """Yield the state as it stands, for events to be recorded: all of them are kept, or none."""
+        """Yield the current state. All events recorded in the block are kept, or none on an error."""
         try:
             with self._store.writing():
                 state = self._caught_up()
@@ -51,27 +51,27 @@ class Log:
                 if self._changed and self._position.number >= max(_FEW, _GROWTH * self._packed):
                     self._pack(state)
         except BaseException:
-            if self._changed:  # the state has seen what isn't in the file: it must be rebuilt
+            if self._changed:  # the state has applied events that aren't in the file: it must be rebuilt
                 self._state = None
             raise
         finally:
             self._changed = False
 
     def record(self, state: SessionState, event: Event) -> None:
-        """Write an event down and let it happen; while `writing`."""
+        """Record an event and apply it to the state; only within `writing`."""
         self._changed = True
         self._position = self._store.append(to_record(event), self._position)
         state.apply(event)
 
     def ask(self, state: SessionState, batch: int) -> None:
-        """Ask the policy for a pull of at least `batch` rows and write it down; while `writing`."""
+        """Ask the policy for a pull of at least `batch` rows and record it; only within `writing`."""
         self._changed = True  # a policy may draw a number when it is asked
         asked = state.propose(batch)
         self._position = self._store.append(to_record(asked), self._position)
         state.apply(asked, asked=True)
 
     def events(self) -> Iterator[tuple[Event, str]]:
-        """Yield every event from the first, and its time; while `reading`."""
+        """Yield every event with its time, from the first on; only within `reading`."""
         text, beginning = self._store.settings()
         n_states = _n_states(SessionSettings.from_json(text))
         for record, at, _ in self._store.events(beginning):
@@ -82,7 +82,7 @@ class Log:
         if state is None:
             text, self._position = self._store.settings()
             state = SessionState(SessionSettings.from_json(text))
-        self._state = None  # until all that is new was taken in
+        self._state = None  # until all new events have been applied
         n_states = _n_states(state.settings)
         snapshot = self._store.snapshot() if self._position.number == 0 else None
         if snapshot is not None:

@@ -1,8 +1,8 @@
-"""A long log in one piece, which is read many times faster than event by event.
+"""Snapshots: a long log in one block, which is read many times faster than event by event.
 
-It holds nothing that isn't in the log: it says up to which event it goes and with which hash, and where that
-doesn't fit the log it is left aside. What the policy knows can't be kept (it has generators half way through
-a search), so it still is rebuilt, from the snapshot's events.
+A snapshot holds nothing that isn't in the log. It is kept with the number and the hash of its last event, and
+ignored if these don't fit the log. The policy itself can't be kept, since it has generators in the middle of
+a search; it is rebuilt from the events of the snapshot.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KINDS = (Earlier, Asked, Told, Withdrawn)
 
 
 def pack(events: Sequence[Event], n_variables: int) -> bytes:
-    """Return events as one block of bytes; of a finished pull the reason and digests are left out."""
+    """Return events as one block of bytes, without the reasons and digests of finished pulls."""
     open_pulls = _open_pulls(events)
     arms: dict[Intervention, int] = {}
     table = np.zeros((len(events), 5), dtype=np.int32)  # kind, pull (0: none), arm, size, flag
@@ -62,12 +62,12 @@ def pack(events: Sequence[Event], n_variables: int) -> bytes:
 
 
 def unpack(content: bytes, n_states: NDArray[np.int64]) -> Iterator[Event]:
-    """Yield the events of a block.
+    """Yield the events of a block made by `pack`; `n_states`, int64 [n], bounds the codes.
 
     Raises
     ------
     SessionError
-        If it is no such block.
+        If the block is damaged.
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
@@ -77,7 +77,7 @@ def unpack(content: bytes, n_states: NDArray[np.int64]) -> Iterator[Event]:
             fields, complied = arrays["fields"], arrays["complied"]
         arms = [Intervention(arm) for arm in known]
         if len(codes) and not ((codes >= 0).all() and (codes < n_states).all()):
-            raise SessionError("Expected known states in a snapshot but found others: restore the file")
+            raise SessionError("Expected known states in a snapshot but found unknown ones: restore the file")
         begin = 0
         for number, (kind, pull, arm, size, flag) in enumerate(table):
             note = notes.get(str(number), "")
@@ -91,7 +91,9 @@ def unpack(content: bytes, n_states: NDArray[np.int64]) -> Iterator[Event]:
                 begin = end
                 yield Told(pull, rows, bool(flag), note) if kind == 2 else Earlier(arms[arm], rows)
     except (KeyError, IndexError, ValueError, TypeError, zipfile.BadZipFile) as error:
-        raise SessionError(f"Expected a snapshot but found {error}: restore the file") from error
+        raise SessionError(
+            f"Expected a snapshot but found a damaged one ({error}): restore the file"
+        ) from error
 
 
 def _open_pulls(events: Iterable[Event]) -> set[int]:

@@ -1,7 +1,7 @@
-"""A session's file: settings and a log of events in SQLite, one transaction a verb.
+"""`Store`: the file of a session, with its settings and a log of events in SQLite, one transaction a verb.
 
-Every event carries the hash of all before it and its own content, the settings first, so a log that was cut,
-changed or damaged is noticed when it is read.
+Every event carries a hash of its own content and of everything before it, beginning with the settings. So a
+log that was cut, changed or damaged is detected when it is read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["FILE_NAME", "Position", "Store"]
 FILE_NAME = "session.sqlite"
 
 _VERSION = 1
-_APPLICATION = 0x6362_7067  # "cbpg": tells a session from any other SQLite file
+_APPLICATION = 0x6362_7067  # "cbpg": marks a session among SQLite files
 _COLUMNS = "number, at, kind, pull, intervention, size, note, flag, codes, fields, complied, chain"
 _SCHEMA = """
     CREATE TABLE settings (content TEXT NOT NULL);
@@ -45,23 +45,26 @@ class Position:
 class Store:
     """The open file of a session.
 
+    Every method raises `SessionBusyError` if another process uses the file for longer than the timeout, and
+    `SessionError` if the file is damaged or can't be used.
+
     Parameters
     ----------
     folder
-        The session's folder; the file in it has a fixed name.
+        The folder of the session; the file in it is called `FILE_NAME`.
     timeout
         Seconds to wait while another process works on the session.
 
     Raises
     ------
     SessionError
-        If the file is no SQLite database.
+        If the file can't be opened, or isn't a SQLite database.
     """
 
     def __init__(self, folder: Path, timeout: float = 10.0) -> None:
         self.path = folder / FILE_NAME
         self._timeout = timeout
-        with self._told_apart():
+        with self._translated_errors():
             self._connection = sqlite3.connect(self.path, timeout=timeout, isolation_level=None)
             # EXTRA is FULL and, after a commit, the folder too: what a verb reported survives a power cut.
             self._connection.execute("PRAGMA synchronous = EXTRA")
@@ -73,7 +76,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Do what is in the block as one transaction, alone: all of it is kept, or with an error nothing.
+        """Run the block as one exclusive transaction: everything is kept, or nothing if it raises.
 
         Raises
         ------
@@ -85,17 +88,17 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """See one state of the file throughout the block."""
+        """Run the block as a transaction that sees one unchanged state of the file."""
         with self._transaction("BEGIN"):
             yield
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        with self._told_apart():
+        with self._translated_errors():
             self._connection.execute(begin)
         try:
             yield
-            with self._told_apart():
+            with self._translated_errors():
                 self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
@@ -105,15 +108,17 @@ class Store:
     # -- settings ------------------------------------------------------------------------------------------
 
     def create(self, settings: str) -> Position:
-        """Write a new session's settings; to be called while `writing`.
+        """Write the settings of a new session, and return the position before the first event.
+
+        Call it only within `writing`.
 
         Raises
         ------
         SessionError
-            If there is something in the file already.
+            If the file holds a session already.
         """
         self.check_new()
-        with self._told_apart():
+        with self._translated_errors():
             for statement in _SCHEMA.split(";"):
                 self._connection.execute(statement)
             self._connection.execute("INSERT INTO settings VALUES (?)", (settings,))
@@ -122,24 +127,30 @@ class Store:
         return _beginning(settings)
 
     def check_new(self) -> None:
-        """Refuse a file with something in it; what a killed `create` left behind is empty."""
-        with self._told_apart():
-            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables:
-            raise SessionError(
-                f"Expected a new folder but found a session in {self.path}: choose another one, or go on "
-                f"with that one"
-            )
-
-    def settings(self) -> tuple[str, Position]:
-        """Return the settings and the place before the first event; to be called within a transaction.
+        """Check that the file is empty, as it also is after a killed `create`.
 
         Raises
         ------
         SessionError
-            If the file holds no session, or one of a version that isn't known.
+            If the file holds a session already.
         """
-        with self._told_apart():
+        with self._translated_errors():
+            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables:
+            raise SessionError(
+                f"Expected a new folder but found a session in {self.path}: choose another one, or "
+                f"continue that session"
+            )
+
+    def settings(self) -> tuple[str, Position]:
+        """Return the settings and the position before the first event; only within a transaction.
+
+        Raises
+        ------
+        SessionError
+            If the file holds no session, or one of an unknown version.
+        """
+        with self._translated_errors():
             application = self._pragma("application_id")
             version = self._pragma("user_version")
             if application != _APPLICATION:
@@ -149,8 +160,8 @@ class Store:
                 )
             if version != _VERSION:
                 raise SessionError(
-                    f"Expected a session of version {_VERSION} but found {version} in {self.path}: a newer "
-                    f"cb-pgm wrote it, use that one"
+                    f"Expected a session of version {_VERSION} but found {version} in {self.path}: use the "
+                    f"newer cb-pgm that wrote it"
                 )
             (settings,) = self._connection.execute("SELECT content FROM settings").fetchone()
         return settings, _beginning(settings)
@@ -158,10 +169,13 @@ class Store:
     # -- events --------------------------------------------------------------------------------------------
 
     def append(self, record: Record, position: Position) -> Position:
-        """Add an event after `position`, which must be the last; to be called while `writing`."""
+        """Add an event after `position`, which must be the last one, and return its own position.
+
+        Call it only within `writing`.
+        """
         at = datetime.now(UTC).isoformat(timespec="seconds")
         after = Position(position.number + 1, record.chained(position.chain, at))
-        with self._told_apart():
+        with self._translated_errors():
             self._connection.execute(
                 f"INSERT INTO events ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (after.number, at, *record, after.chain),
@@ -169,15 +183,15 @@ class Store:
         return after
 
     def events(self, after: Position) -> Iterator[tuple[Record, str, Position]]:
-        """Yield each event after a place: it, its time, and the place; within a transaction.
+        """Yield each event after a position with its time and its own position; only within a transaction.
 
         Raises
         ------
         SessionError
-            If an event doesn't fit those before it.
+            If the hash of an event doesn't fit the events before it.
         """
         number, chain = after.number, after.chain
-        with self._told_apart():
+        with self._translated_errors():
             cursor = self._connection.execute(
                 f"SELECT {_COLUMNS} FROM events WHERE number > ? ORDER BY number", (number,)
             )
@@ -186,25 +200,25 @@ class Store:
                 number, chain = number + 1, record.chained(chain, row[1])
                 if (number, chain) != (row[0], row[11]):
                     raise SessionError(
-                        f"Expected a log as it was written but found event {row[0]} of {self.path} changed: "
-                        f"restore the file from a copy"
+                        f"Expected an unchanged log but found event {row[0]} of {self.path} changed: restore "
+                        f"the file from a copy"
                     )
                 yield record, row[1], Position(number, chain)
 
     # -- snapshot ------------------------------------------------------------------------------------------
 
     def save_snapshot(self, content: bytes, position: Position) -> None:
-        """Keep all events up to `position` in one piece, instead of what was kept before; while `writing`."""
+        """Replace the snapshot by one of all events up to `position`; only within `writing`."""
         digest = sha256(position.chain + content).digest()
-        with self._told_apart():
+        with self._translated_errors():
             self._connection.execute("DELETE FROM snapshot")
             self._connection.execute(
                 "INSERT INTO snapshot VALUES (?, ?, ?, ?)", (position.number, position.chain, content, digest)
             )
 
     def snapshot(self) -> tuple[bytes, Position] | None:
-        """Return what `save_snapshot` kept, or None if there is none that fits the log."""
-        with self._told_apart():
+        """Return the snapshot and the position of its last event; None if there is none that fits the log."""
+        with self._translated_errors():
             kept = self._connection.execute(
                 "SELECT snapshot.* FROM snapshot JOIN events USING (number, chain)"
             ).fetchone()
@@ -219,21 +233,24 @@ class Store:
         return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
 
     @contextmanager
-    def _told_apart(self) -> Iterator[None]:
-        """Turn SQLite's errors into this package's: busy, not a database, or a disk that can't be used."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Translate SQLite's errors: the file is busy, is no database, or the disk can't be used."""
         try:
             yield
         except sqlite3.OperationalError as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise SessionBusyError(
-                    f"Expected {self.path} to be free but found another process at work on it for "
-                    f"{self._timeout:g} s: try again when it is done"
+                    f"Expected {self.path} to be free but found another process using it for "
+                    f"{self._timeout:g} s: try again when it has finished"
                 ) from None
-            raise SessionError(f"Expected to use {self.path} but found: {error}") from error
+            raise SessionError(
+                f"Expected a usable file but found {self.path}, for which SQLite reports {error}: check the "
+                f"path, its permissions and the disk"
+            ) from error
         except (sqlite3.DatabaseError, TypeError) as error:
             raise SessionError(
-                f"Expected a session's file but found {self.path} damaged or another kind of file ({error}): "
+                f"Expected the file of a session but found {self.path} damaged or of another kind ({error}): "
                 f"restore it from a copy"
             ) from error
 

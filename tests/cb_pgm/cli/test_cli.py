@@ -183,7 +183,7 @@ def test_json_is_one_object_on_stdout_and_notes_go_to_stderr(capsys):
     content = json.loads(out)
     assert content["seed"] == 1
     assert [row["graph"] for row in content["policies"]] == ["estimated", "oracle", "none"]
-    assert "effective, from the truth" in err
+    assert f"{content['truth']['effective_reward_gap']:.4g} on the mean reward" in err
     assert "Traceback" not in err
     assert "Warning" not in err
 

@@ -95,7 +95,7 @@ def test_the_rewards_parents_are_chosen(kind, numeric):
     table = table_of(codes, rewards)
     assert choose_reward_parents(table) == (("X1",) if kind == "single" else ("X1", "X4"))
     said = rehearse(table, EssentialGraph(table.variables, [], [])).warnings
-    assert ("X1, X4" in " ".join(said)) == (kind != "single")
+    assert ("X1 and X4" in " ".join(said)) == (kind != "single")
 
 
 def test_a_reward_that_nothing_explains_is_said():

@@ -72,7 +72,7 @@ def test_a_hidden_variable_can_be_neither_set_nor_asked_for_and_no_error_lists_i
             "data/asia.bif", reward="dysp=yes", hidden=["smoke"], settable={"smoke": ["yes"]}
         ),
     ):
-        with pytest.raises(CausalSystemError, match="found 'smoke': choose one of asia, tub, lung, bronc"):
+        with pytest.raises(CausalSystemError, match="found 'smoke': choose asia, tub, lung, bronc"):
             refused()
     with pytest.raises(CausalSystemError, match=r"found 'lun': did you mean 'lung'\?"):
         system.sample({"lun": "yes"}, 1, rng)
@@ -91,7 +91,7 @@ def test_the_observed_graph_of_asia() -> None:
     assert common.reward_parents == ("bronc", "either")
     assert common.hidden_reward_parents == ()
     assert common.hidden_common_causes == {"smoke": ("lung", "bronc")}
-    with pytest.raises(CausalSystemError, match="'smoke', which causes lung, bronc") as refusal:
+    with pytest.raises(CausalSystemError, match="'smoke', which causes lung and bronc") as refusal:
         common.essential_graph()
     assert "\n" not in str(refusal.value)
     assert not common.dag.has_edge("lung", "bronc")

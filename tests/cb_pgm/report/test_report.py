@@ -325,7 +325,7 @@ def test_a_run_keeps_its_story():
     reward_gap, effect_gap = system.effective_gaps(graph)
     policy = CNUCB(
         graph, system.states, system.marginals(), reward_gap=reward_gap, effect_gap=effect_gap,
-        noise_scale=system.noise_scale,
+        noise_scale=system.noise_scale, evidence="sequential",
     )  # fmt: skip
     run = simulate(policy, system, 200_000, seed=1)
     assert run.story is not None

@@ -108,7 +108,7 @@ def test_arms_with_few_rows_are_left_out(log: Path) -> None:
     report = replay_log(setup(log))
     assert [arm.intervention for arm in report.left_out] == [{"age": "old"}]
     assert {"age": "old"} not in [arm.intervention for arm in report.arms]
-    with pytest.raises(CausalBanditError, match="at least 1000 rows but found none"):
+    with pytest.raises(CausalBanditError, match=r"1000 rows but found none .*--fewest-rows"):
         replay_log(setup(log), fewest=1000)
 
 
@@ -141,12 +141,12 @@ def test_nothing_set_has_no_rows_unless_some_are_held_out(log: Path) -> None:
     "wrong", [{"runs": 0}, {"fewest": 0}, {"batch": 0}, {"hold_out": 1.0}, {"hold_out": -0.1}]
 )
 def test_refuses(log: Path, wrong: dict[str, float]) -> None:
-    with pytest.raises(CausalBanditError, match="at least 1 and hold_out below 1"):
+    with pytest.raises(CausalBanditError, match=f"found .*{next(iter(wrong.values()))}"):
         replay_log(setup(log), **wrong)
 
 
 def test_refuses_a_table_without_interventions(log: Path) -> None:
-    with pytest.raises(CausalBanditError, match="the column that says what was set"):
+    with pytest.raises(CausalBanditError, match="--intervention-column"):
         replay_log(Setup(data=log, reward="recovered=yes", horizon=9, ignore=["set"]))
 
 

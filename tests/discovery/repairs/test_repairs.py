@@ -227,12 +227,7 @@ def test_evidence_never_outweighs_the_number_of_changes():
         (["AB", "DB"], ["BC"], [], "directed B → C.* B — C.* A → B — C .*A and C"),
         (["AB"], [], [], "undirected A — B.* A → B.* direction"),
         (["AB", "BC", "CA"], [], [], " cycle [ABC] → [ABC] → [ABC] → [ABC]"),
-        (
-            ["AB", "CB"],
-            ["BA"],
-            [],
-            "directed A → B.* A ↔ B.* contradict",
-        ),
+        (["AB", "CB"], ["BA"], [], "directed A → B.* A ↔ B.* contradict"),
         ([], ["AB", "BC", "CD", "DA"], [], "chord"),
         ([], [], ["AB"], "undirected A — B.* A ↔ B.* contradict"),
     ],

@@ -132,7 +132,7 @@ def test_rebuilt_before_every_verb_it_equals_an_uninterrupted_policy(
         status = session.status()
     assert status.told == told
     assert status.reward_variables == plain.reward_variables
-    best = plain.best_arm(settings.failure_prob)
+    best = max(plain.estimates(), key=lambda arm: arm.low)
     assert (status.best_arm.intervention, status.best_arm.mean) == (best.intervention, best.mean)
 
 
@@ -363,7 +363,7 @@ def test_a_changed_log_is_refused(change: str, started: Callable[[str, Path], Pa
         rows = mappings(pull.intervention, 4, 1)
         session.tell(rows)
     changed(folder, change, expect=1)
-    with pytest.raises(SessionError, match="Expected a log as it was written"):
+    with pytest.raises(SessionError, match=r"event \d+ of .* changed"):
         Session.open(folder)
 
 
@@ -383,7 +383,7 @@ def test_a_policy_that_answers_otherwise_is_noticed(
 def test_versions_and_other_files(tmp_path: Path, started: Callable[[str, Path], Path]) -> None:
     folder = started("ucb", tmp_path / "trial")
     changed(folder, "PRAGMA user_version = 2")
-    with pytest.raises(SessionError, match=r"version 1 but found 2.*a newer cb-pgm wrote it"):
+    with pytest.raises(SessionError, match="version 1 but found 2"):
         Session.open(folder)
     with pytest.raises(SessionError, match="found none in"):
         Session.open(tmp_path)
