@@ -6,7 +6,7 @@ two.
 
 Its rows show everything that screening needs (`cb_pgm.evidence.screening`), so both run on the same rows,
 each at its share of δ. With evidence="screening", whichever is certain first ends the search: screening pulls
-what tells sets apart while that pays, and the queries of the search get at most ½√(A·t) of t rounds, A the
+what tells sets apart while that pays, and the queries of the search get at most ¼√(A·t) of t rounds, A the
 arms. Where screening has ruled out every set, so that the reward has more parents than allowed or a hidden
 cause, the search goes on. Its answers are contrasts of set rows with rows under do() and need no assumption
 about hidden causes of the reward.
@@ -44,7 +44,7 @@ __all__ = ["CNUCB"]
 
 # Times √(arms · rounds): the most rounds spent on the search's queries where screening shares the rows. With
 # 2 they cost more than MOSS loses where screening has nothing left.
-_SHARE = 0.5
+_SHARE = 0.25
 
 
 class CNUCB(GraphPolicy):

@@ -32,7 +32,9 @@ _MOST_TESTED = 256
 # The difference between setting and seeing, in units of the rewards' range (2σ), that the rows must have been
 # able to show before parents count as identified rather than assumed.
 _DIFFERENCE = 0.1
-_SHARE = 2.0  # times √(arms · rounds): the most rounds spent on telling sets apart
+# Times √(arms · rounds), beyond as many as there are arms: the most rounds spent on telling sets apart; over
+# max_parents, so that more sizes of sets cost no more.
+_SHARE = 1.5
 
 
 class ScreeningUCB(Policy):
@@ -42,8 +44,9 @@ class ScreeningUCB(Policy):
     the challenger (the survivor hardest to rule out), as long as that pays: until as many rounds as there are
     arms have passed, which MOSS would spend on its first pass anyway, and later whenever the rounds still
     needed are fewer than those played. In all other rounds it is anytime MOSS over the survivors' arms. What
-    is expected of such pulls need not come true where no set explains the reward, so they may be 2√(arms · t)
-    out of t rounds at most: their regret is of the order that MOSS has in the worst case.
+    is expected of such pulls need not come true where no set explains the reward, so beyond a first pass they
+    may be 1.5√(arms · t)/max_parents out of t rounds at most: their regret is of the order that MOSS has in
+    the worst case.
 
     Once one set is left, its arms are played with every row that had its states, set or seen. It is the only
     set of its size that could explain the reward alone; other arms stay in the game (`IdentifiedPlay`), and
@@ -224,7 +227,7 @@ class ScreeningUCB(Policy):
         if self._left < 1 or (self._left == 1 and self.max_parents == 1):
             return None
         rounds, arms = self._arms.rounds, len(self._pulls)
-        if self._telling_rounds > _SHARE * math.sqrt(arms * rounds):
+        if self._telling_rounds > arms + _SHARE / self.max_parents * math.sqrt(arms * rounds):
             return None
         pair = self._leader_and_challenger()
         if pair is None:

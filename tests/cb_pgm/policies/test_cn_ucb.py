@@ -23,7 +23,7 @@ def _pulls_to_find(policy: CNUCB, system: CausalSystem, seed: int) -> tuple[tupl
     pulls = 0
     while True:
         pull = policy.ask()
-        if policy.result is not None or policy.fallback is not None:
+        if policy.reward_variables or policy.result is not None or policy.fallback is not None:
             return policy.reward_variables, pulls
         policy.tell(pull, system.sample(pull.intervention, pull.size, rng))
         pulls += pull.size
@@ -41,20 +41,20 @@ def _check_finding(evidence: str, runs: int) -> None:
         wrong += named != system.reward_parents
         needs = policy.requirements
         batch = theory.batch_size(
-            n, n_states, needs.reward_gap, needs.effect_gap, 0.05, noise_scale=needs.noise_scale
+            n, n_states, needs.reward_gap, needs.effect_gap, needs.failure_prob, noise_scale=needs.noise_scale
         )
         assert pulls <= theory.exploration_bound(policy.graph, n_states, batch, kind="tree")
     assert wrong <= binom.ppf(0.999, runs, 0.05)
 
 
-@pytest.mark.parametrize("evidence", ["fixed", "sequential"])
+@pytest.mark.parametrize("evidence", ["fixed", "sequential", "screening"])
 def test_finds_the_reward_variable_within_lemma_1(evidence: str) -> None:
     """40 runs; the slow test below makes 1,000."""
     _check_finding(evidence, 40)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("evidence", ["fixed", "sequential"])
+@pytest.mark.parametrize("evidence", ["fixed", "sequential", "screening"])
 def test_finds_the_reward_variable_within_lemma_1_in_1000_runs(evidence: str) -> None:
     _check_finding(evidence, 1000)
 
@@ -141,3 +141,48 @@ def test_beats_ucb_on_large_trees() -> None:
     cn_ucb = simulate(_policy(system, evidence="fixed"), system, 10**6, seed=0)
     ucb = simulate(UCB(system.states, noise_scale=system.noise_scale), system, 10**6, seed=0)
     assert cn_ucb.regret < ucb.regret
+
+
+def test_with_screening_it_finds_what_the_search_alone_takes_long_for() -> None:
+    """4 random trees of 30, T = 20,000, 3 s: all right, with at most half the regret of queries first."""
+    lost = {"screening": 0.0, "sequential": 0.0}
+    for seed in range(4):
+        system = instances.tree(30, 3, seed=seed)
+        for evidence in lost:
+            run = simulate(_policy(system, evidence=evidence), system, 20_000, seed)
+            lost[evidence] += run.regret
+            assert evidence == "sequential" or run.reward_variables == system.reward_parents
+    assert lost["screening"] <= lost["sequential"] / 2
+
+
+def test_queries_beside_screening_are_bounded_at_all_times() -> None:
+    """At most ¼√(arms · t) of t rounds and one pull's rows, counted from outside by `why`."""
+    system = instances.tree(10, 2, seed=1, n_parents=5)
+    policy = _policy(system).fresh(np.random.default_rng(0))
+    rng, spent, t = np.random.default_rng(1), 0, 0
+    while t < 4000:
+        pull = policy.ask()
+        if "moves the reward" in policy.why(pull):
+            assert spent <= 0.25 * np.sqrt(20 * t)
+            spent += pull.size
+        policy.tell(pull, system.sample(pull.intervention, pull.size, rng))
+        t += pull.size
+    assert spent > 0
+
+
+def test_a_hidden_cause_that_other_variables_show_does_not_mislead_the_search() -> None:
+    """3 trees of 12: screening rules out every variable, queries on the true graph find the parent."""
+    for seed in range(3):
+        system = instances.proxy(12, 2, seed=seed)
+        gaps = {"reward_gap": 0.1, "effect_gap": system.effect_gap()}
+        policy = _policy(system, evidence="sequential", **gaps)
+        named, _ = _pulls_to_find(policy, system, seed)
+        assert named == system.reward_parents
+
+
+def test_shares_of_the_failure_probability_add_up() -> None:
+    system = instances.tree(4, 2, seed=0)
+    for evidence, search_share in (("screening", 0.02), ("sequential", 0.04), ("fixed", 0.04)):
+        policy = _policy(system, evidence=evidence, failure_prob=0.08)
+        assert policy.budget.total == pytest.approx(0.08)
+        assert policy.budget.search == policy.requirements.failure_prob == pytest.approx(search_share)
