@@ -13,12 +13,13 @@ import numpy as np
 from cb_pgm.model.fitting import is_binary, rewards_of
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline.task import Played, Task, groups_of
+from cb_pgm.wording import setting
 
 if TYPE_CHECKING:
     from cb_pgm.model.intervention import ArmEstimate
     from cb_pgm.pipeline.task import Task
 
-__all__ = ["Recommendation", "recommend"]
+__all__ = ["Recommendation", "recommend", "recommendation_lines"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,20 @@ def recommend(task: Task, played: Sequence[Played]) -> Recommendation | None:
     return Recommendation(
         best[0].policy, best[0].graph, chosen, task.as_asked(mean), low, high, grounds, tuple(steps)
     )
+
+
+def recommendation_lines(found: Recommendation | None) -> list[str]:
+    """Return the recommendation as lines of text, a heading first."""
+    if found is None:
+        return ["Recommendation", "  None: no policy without the oracle's knowledge has pulled an arm."]
+    graph = "" if found.graph == "none" else f" on the {found.graph} graph"
+    return [
+        f"Recommendation ({found.policy}{graph})",
+        f"  Set {setting(found.intervention)}.",
+        f"  Expected mean reward {found.mean:.4g}, between {found.low:.4g} and {found.high:.4g} "
+        f"({found.grounds}).",
+        *(f"  {step}" for step in found.next_steps),
+    ]
 
 
 def _expectation(task: Task, estimate: ArmEstimate) -> tuple[float, tuple[float, float], str]:

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.pipeline.recommendation import Recommendation, recommend
+from cb_pgm.pipeline.recommendation import Recommendation, recommend, recommendation_lines
 from cb_pgm.pipeline.task import Played, Task, budget_lines, groups_of
 from cb_pgm.policies.registry import policy_kind
-from cb_pgm.wording import count, listed, setting
+from cb_pgm.wording import count, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ class RunReport:
                 "",
                 *_legend(self),
                 "",
-                *_recommended(self.recommendation),
+                *recommendation_lines(self.recommendation),
             ]
         )
 
@@ -236,19 +236,6 @@ def _legend(report: RunReport) -> list[str]:
     if min(means) < 0:
         lines.append("Regret below zero: the policy set several variables at once, which was better.")
     return lines
-
-
-def _recommended(found: Recommendation | None) -> list[str]:
-    if found is None:
-        return ["Recommendation", "  None: no policy without the oracle's knowledge has pulled an arm."]
-    graph = "" if found.graph == "none" else f" on the {found.graph} graph"
-    return [
-        f"Recommendation ({found.policy}{graph})",
-        f"  Set {setting(found.intervention)}.",
-        f"  Expected mean reward {found.mean:.4g}, between {found.low:.4g} and {found.high:.4g} "
-        f"({found.grounds}).",
-        *(f"  {step}" for step in found.next_steps),
-    ]
 
 
 def _name(played: Played) -> str:
