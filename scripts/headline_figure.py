@@ -24,10 +24,12 @@ GREY = "#777777"
 #: Colour says what a policy knows or is, dash and marker which of these it is: readable without colour.
 LOOKS: Mapping[str, Mapping[str, Any]] = {
     "ucb": {"color": BLACK, "linestyle": "-", "marker": "o"},
+    "moss": {"color": BLACK, "linestyle": "--", "marker": "d"},
     "kl-ucb": {"color": PURPLE, "linestyle": "--", "marker": "v"},
     "thompson": {"color": SKY, "linestyle": "-.", "marker": "P"},
     "raps": {"color": ORANGE, "linestyle": ":", "marker": "X"},
     "cn-ucb-fixed": {"color": BLUE, "linestyle": "--", "marker": "s"},
+    "cn-ucb-sequential": {"color": BLUE, "linestyle": "-.", "marker": "p"},
     "cn-ucb": {"color": BLUE, "linestyle": "-", "marker": "D"},
     "learn-graph": {"color": GREEN, "linestyle": "--", "marker": "^"},
     "screening": {"color": VERMILION, "linestyle": "-", "marker": "*", "linewidth": 3},
@@ -36,21 +38,24 @@ LOOKS: Mapping[str, Mapping[str, Any]] = {
 }
 LABELS = {
     "ucb": "UCB",
+    "moss": "MOSS",
     "kl-ucb": "KL-UCB",
     "thompson": "Thompson",
     "raps": "RAPS",
     "cn-ucb-fixed": "CN-UCB, fixed",
-    "cn-ucb": "CN-UCB, sequential",
+    "cn-ucb-sequential": "CN-UCB, sequential",
+    "cn-ucb": "CN-UCB",
     "learn-graph": "learn graph first",
     "screening": "screening",
-    "causal-ucb": "C-UCB (told all)",
-    "oracle": "oracle (told parents)",
+    "causal-ucb": "C-UCB (knows all)",
+    "oracle": "oracle (knows parents)",
 }
 #: What stands in the panel of pulls, and whose look each line has.
 PULLS = {
     "raps as printed": ("raps", "RAPS, printed B"),
     "cn-ucb-fixed": ("cn-ucb-fixed", ""),
     "learn-graph": ("learn-graph", ""),
+    "cn-ucb-sequential": ("cn-ucb-sequential", ""),
     "cn-ucb": ("cn-ucb", ""),
     "screening": ("screening", ""),
     "information bound": ("oracle", "information bound"),

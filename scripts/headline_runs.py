@@ -23,10 +23,12 @@ ROWS_AT_ONCE = 20_000
 #: In the order of the table. RAPS is told how many parents there are, as are the others that look for them.
 POLICIES = (
     "ucb",
+    "moss",
     "kl-ucb",
     "thompson",
     "raps",
     "cn-ucb-fixed",
+    "cn-ucb-sequential",
     "cn-ucb",
     "learn-graph",
     "screening",
@@ -34,9 +36,9 @@ POLICIES = (
     "oracle",
 )
 #: Those that look for the reward's parents.
-LOOKING = ("raps", "cn-ucb-fixed", "cn-ucb", "learn-graph", "screening")
+LOOKING = ("raps", "cn-ucb-fixed", "cn-ucb-sequential", "cn-ucb", "learn-graph", "screening")
 #: What counts as a rival that knows neither the graph nor the reward's parents.
-UNINFORMED = ("ucb", "kl-ucb", "thompson", "raps")
+UNINFORMED = ("ucb", "moss", "kl-ucb", "thompson", "raps")
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def rng_of(seed: int, *labels: object) -> np.random.SeedSequence:
 
 
 def context_of(system: CausalSystem) -> PolicyContext:
-    """Return what policies are told: the true essential graph, exact marginals, the right gaps and σ."""
+    """Return what policies know: the true essential graph, exact marginals, the right gaps and σ."""
     graph = system.essential_graph()
     context = PolicyContext.of_system(system, graph, system.marginals(), system.effective_gaps(graph))
     return replace(context, parent_noise_scale=system.conditional_noise_scale, failure_prob=FAILURE_PROB)
@@ -165,7 +167,7 @@ def _arms_pulled(system: CausalSystem, rng: np.random.Generator) -> int:
 # -- pulls until the reward's parent is named ----------------------------------------------------------------
 
 #: Policies whose pulls are counted, and how often each is played on a tree.
-NAMING = {"cn-ucb-fixed": 1, "cn-ucb": 1, "learn-graph": 1, "screening": 5}
+NAMING = {"cn-ucb-fixed": 1, "cn-ucb-sequential": 1, "learn-graph": 1, "cn-ucb": 5, "screening": 5}
 
 
 def count_pulls(n: int, instance: int, seed: int) -> list[dict[str, Any]]:
