@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,8 @@ from pictures import ink, words
 import cb_pgm
 from cb_pgm.cli.program import main
 from cb_pgm.cli.usage import COMMANDS
-from cb_pgm.model import bif
 
 ASIA = ["data/asia.csv", "--reward", "xray=yes"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def networks_parsed_once():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bif, "read_bif", cache(bif.read_bif))
-        yield
 
 
 def cb_pgm_process(*arguments: str, **options) -> subprocess.CompletedProcess:
