@@ -34,7 +34,7 @@ from cb_pgm.wording import nearest
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
 
-__all__ = ["read_bif", "read_bif_model", "write_bif"]
+__all__ = ["bif_text", "read_bif", "read_bif_model", "write_bif"]
 
 # A `default` entry of a few bytes can stand for any number of rows. The most probabilities filled in by them:
 _MOST_DEFAULTS = 2**24
@@ -313,10 +313,16 @@ def write_bif(network: DiscreteBayesianNetwork | DiscreteModel, path: str | Path
     names would be the same, and the file begins with one comment line for each such name, which gives the
     name itself. pgmpy reads the file too where no name needs quotes and no two differ in case only.
     """
-    model = network if isinstance(network, DiscreteModel) else model_of_network(network)
+    write_text(
+        Path(path), bif_text(network if isinstance(network, DiscreteModel) else model_of_network(network))
+    )
+
+
+def bif_text(model: DiscreteModel) -> str:
+    """Return what `write_bif` writes."""
     variables = _written(model.variables)
     states = [_written(values) for values in model.states.values()]
-    write_text(Path(path), "\n".join([*_remarks((variables, *states)), *_lines(model, variables, states)]))
+    return "\n".join([*_remarks((variables, *states)), *_lines(model, variables, states)])
 
 
 def _lines(
