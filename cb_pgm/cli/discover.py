@@ -13,15 +13,26 @@ from cb_pgm.files import check_folder, json_text, print_text, write_text
 
 if TYPE_CHECKING:
     from cb_pgm.pipeline.inputs import UsedGraph
-    from discovery import DiscreteTable
+    from discovery import DiscreteTable, EssentialGraph
 
 __all__ = ["add_arguments", "execute"]
+
+_FORMATS = ("json", "dot", "graphml", "dagitty", "bif")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `discover`."""
     add_table(parser, reward_required=False)
-    add_output(parser, out="a file ending in .json for the graph, or a folder for graph.json and its picture")
+    add_output(
+        parser,
+        out="a file for the graph, ending in .json, .dot, .graphml, .dagitty or .bif, or a folder for "
+        "graph.json and its picture",
+    )
+    parser.add_argument(
+        "--format",
+        choices=_FORMATS,
+        help="print the graph in this form instead of text; bif: with tables fitted to one DAG of its class",
+    )
 
 
 def execute(options: Namespace) -> None:
@@ -32,6 +43,8 @@ def execute(options: Namespace) -> None:
     from discovery.estimation.settings import EstimateSettings
     from discovery.table.settings import TableSettings
 
+    if options.json and options.format is not None:
+        raise CausalBanditError("Expected --json or --format but found both: leave one out")
     file = _output_file(options)
     if file is None:
         check_folder(options.out, force=options.force)
@@ -42,23 +55,40 @@ def execute(options: Namespace) -> None:
         note(f"warning: {warning}")
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_text(file, used.graph.to_json())
+        write_text(file, _graph_text(table, used.graph, file.suffix.removeprefix(".")))
     elif options.out is not None:
         _write_folder(used, options.out)
-    print_text(json_text(_content(table, used, options)) if options.json else _text(table, used, options))
+    if options.format is not None:
+        print_text(_graph_text(table, used.graph, options.format))
+    else:
+        print_text(json_text(_content(table, used, options)) if options.json else _text(table, used, options))
 
 
 def _output_file(options: Namespace) -> Path | None:
     """Return the file that --out names, if it names one rather than a folder."""
-
     path: Path | None = options.out
-    if path is None or path.suffix != ".json" or path.is_dir():
+    if path is None or path.suffix.removeprefix(".") not in _FORMATS or path.is_dir():
         return None
     if path.exists() and not options.force:
         raise CausalBanditError(
             f"Expected a new file for --out but found {path}: add --force to overwrite it"
         )
     return path
+
+
+def _graph_text(table: DiscreteTable, graph: EssentialGraph, form: str) -> str:
+    """Return the graph in one of `_FORMATS`."""
+    from discovery.graphs.formats import dagitty_text, dot_text, graphml_text
+
+    if form == "json":
+        return graph.to_json()
+    if form == "bif":
+        from cb_pgm.model.bif import bif_text
+        from cb_pgm.model.fitting import fit_model
+
+        return bif_text(fit_model(table, graph))
+    write = {"dot": dot_text, "graphml": graphml_text, "dagitty": dagitty_text}[form]
+    return write(graph.nodes, graph.edges())
 
 
 def _write_folder(used: UsedGraph, folder: Path) -> None:
@@ -90,7 +120,9 @@ def _text(table: DiscreteTable, used: UsedGraph, options: Namespace) -> str:
         f"found {len(graph.directed)} directed and {len(graph.undirected)} undirected edges in "
         f"{used.seconds:.1f} s",
         *(f"repaired: {repair}" for repair in used.repairs),
-        *(f"{tail} -> {head}" for tail, head in graph.directed),
-        *(f"{one} -- {other}" for one, other in graph.undirected),
+        *(
+            f"{tail} {'--' if kind == 'undirected' else '->'} {head}{' (required)' * (kind == 'required')}"
+            for tail, head, kind in graph.edges()
+        ),
     ]
     return "\n".join(lines)

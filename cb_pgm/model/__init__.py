@@ -5,6 +5,7 @@ draws rows under interventions and gives exact arm means and gaps.
 
 `system` is the class itself; `discrete_model` holds it as arrays, `names` translates what a person writes
 into numbers, and `observed_graph` leaves out hidden variables. `sampler`, `exact` (on `contraction`) and
-`gaps` do the computing. `fitting` makes a system from a table. `pgmpy_networks` and `bif` are the only files
-that call pgmpy. `intervention` has the values that all rooms of `cb_pgm` share.
+`gaps` do the computing. `fitting` makes a system from a table. `bif` reads and writes files after
+`bif_grammar`, and `pgmpy_networks` is the only file that calls pgmpy. `intervention` has the values that all
+rooms of `cb_pgm` share.
 """

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.wording import listed
 
-__all__ = ["DiscreteModel", "Reward"]
+__all__ = ["ROUNDING", "DiscreteModel", "Reward"]
 
 # Published networks round their tables: rows whose sum is this close to 1 are rescaled, others are refused.
-_ROUNDING = 1e-3
+# It is .001 and a hair, since .999 differs from 1 by a little more than that in binary.
+ROUNDING = 1e-3 + 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +136,7 @@ class DiscreteModel:
     def _scaled(self, v: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
         sums = table.sum(axis=-1, keepdims=True)
         worst = float(np.abs(sums - 1).max())
-        if not worst <= _ROUNDING or float(table.min()) < 0:
+        if not worst <= ROUNDING or float(table.min()) < 0:
             found = f"a negative entry {table.min():g}" if table.min() < 0 else f"a sum off by {worst:g}"
             raise CausalSystemError(
                 f"Expected probabilities that sum to 1 in every row of the table of {self.variables[v]!r} "

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.model import gaps
+from cb_pgm.model.bif import read_bif_model
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.intervention import Intervention, Observations, States
 from cb_pgm.model.names import (
@@ -33,6 +34,7 @@ from cb_pgm.model.names import (
     split_off_reward_node,
 )
 from cb_pgm.model.observed_graph import ObservedGraph, observed_graph
+from cb_pgm.model.pgmpy_networks import add_reward, intervened, model_of_network, network_of_model
 from cb_pgm.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class CausalSystem:
     Parameters
     ----------
     network
-        A pgmpy network with a table for every node.
+        A pgmpy network with a table for every node, or the same as plain arrays.
     reward
         "node=state": a leaf of the network and one of its states.
     reward_variable, reward_means
@@ -99,7 +101,7 @@ class CausalSystem:
 
     def __init__(
         self,
-        network: DiscreteBayesianNetwork,
+        network: DiscreteBayesianNetwork | DiscreteModel,
         *,
         reward: str | None = None,
         reward_variable: str | Sequence[str] | None = None,
@@ -108,9 +110,7 @@ class CausalSystem:
         settable: States | None = None,
         hidden: Sequence[str] = (),
     ) -> None:
-        from cb_pgm.model.pgmpy_networks import model_of_network
-
-        model = model_of_network(network)
+        model = network if isinstance(network, DiscreteModel) else model_of_network(network)
         if reward is not None and reward_variable is None and reward_means is None:
             self._set(*split_off_reward_node(model, reward), settable, hidden)
         elif reward is None and reward_variable is not None and reward_means is not None:
@@ -123,9 +123,7 @@ class CausalSystem:
     @classmethod
     def from_bif(cls, path: str | Path, reward: str | None = None, **options: Any) -> Self:
         """Return the system of the network in a BIF file; `options` are those of the class."""
-        from cb_pgm.model.bif import read_bif
-
-        return cls(read_bif(path), reward=reward, **options)
+        return cls(read_bif_model(path), reward=reward, **options)
 
     @classmethod
     def from_model(
@@ -294,8 +292,6 @@ class CausalSystem:
         >>> f"{found.get_value(reward='1'):.6f} {system.mean_reward({'smoke': 'yes'}):.6f}"
         '0.552808 0.552808'
         """
-        from cb_pgm.model.pgmpy_networks import add_reward, intervened, network_of_model
-
         self._codes(do or {})  # refuses what can't be set
         network = network_of_model(self._model, self._hidden)
         if self._reward.noise is None:

@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 
 from cb_pgm.errors import CausalBanditError, CausalSystemError
+from cb_pgm.model.bif import read_bif_model
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.wording import did_you_mean, nearest
@@ -139,21 +140,18 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
     CausalBanditError
         If a variable of `not_settable` isn't in the network.
     """
-    from cb_pgm.model.bif import read_bif
-    from cb_pgm.model.pgmpy_networks import model_of_network
-
-    network = read_bif(path)
+    model = read_bif_model(path)
     if "=" not in reward:
-        states = model_of_network(network).states.get(reward, ())
+        states = model.states.get(reward, ())
         if sorted(states) != ["0", "1"]:
             raise CausalSystemError(
                 f"Expected NODE=STATE as the reward but found {reward!r}, which isn't a node with the states "
                 f"0 and 1 in {path}: name the state to reward"
             )
         reward = f"{reward}=1"
-    system = CausalSystem(network, reward=reward)
+    system = CausalSystem(model, reward=reward)
     settable = settable_states(system.states, not_settable)
-    return system if settable is None else CausalSystem(network, reward=reward, settable=settable)
+    return system if settable is None else CausalSystem(model, reward=reward, settable=settable)
 
 
 def with_flipped_reward(system: CausalSystem) -> CausalSystem:
@@ -226,12 +224,14 @@ def marginals_over(table: DiscreteTable, states: States) -> Marginals:
 
 
 def _dag_of_bif(path: str | Path) -> nx.DiGraph[str]:
-    from cb_pgm.model.bif import read_bif
-
-    network = read_bif(path)
+    model = read_bif_model(path)
     dag: nx.DiGraph[str] = nx.DiGraph()
-    dag.add_nodes_from(map(str, network.nodes))
-    dag.add_edges_from((str(tail), str(head)) for tail, head in network.edges)
+    dag.add_nodes_from(model.variables)
+    dag.add_edges_from(
+        (model.variables[parent], child)
+        for child, parents in zip(model.variables, model.parents, strict=True)
+        for parent in parents
+    )
     return dag
 
 

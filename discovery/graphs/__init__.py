@@ -2,6 +2,6 @@
 
 In: nodes with directed and undirected edges, as Python values, a DAG or JSON (`graph_json`). Out: an
 `EssentialGraph`, which is always valid (`characterization`, with `chain_graphs` and `chordality`), a graph
-closed under Meek's rules that takes further directions (`meek`), and the distance of two graphs
-(`comparison`).
+closed under Meek's rules that takes further directions (`meek`), the distance of two graphs (`comparison`),
+and the graph in the forms of other programs (`formats`).
 """

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import networkx as nx
 
@@ -39,8 +40,12 @@ from discovery.graphs.characterization import (
     numbered,
 )
 from discovery.graphs.chordality import onwards
+from discovery.graphs.formats import Edge, networkx_graph, pgmpy_graph
 from discovery.graphs.graph_json import format_graph, parse_graph
 from discovery.graphs.meek import Arrow, PartiallyDirectedGraph, meek_closure
+
+if TYPE_CHECKING:
+    from pgmpy.base import PDAG
 
 __all__ = ["EssentialGraph"]
 
@@ -159,6 +164,18 @@ class EssentialGraph:
         """Return the other ends of the undirected edges at `node`, in node order."""
         return tuple(self._neighbours[node])
 
+    def edges(self) -> tuple[Edge, ...]:
+        """Return every edge once with its kind: "directed", "required" or "undirected", in this order.
+
+        A required edge is one of `background`: undirected in the class, its direction known from elsewhere.
+        """
+        required = {frozenset(arrow) for arrow in self.background}
+        return (
+            *((tail, head, "directed") for tail, head in self.directed),
+            *((tail, head, "required") for tail, head in self.background),
+            *((one, other, "undirected") for one, other in self.undirected if {one, other} not in required),
+        )
+
     def adjacent(self, one: str, other: str) -> bool:
         """Return whether there is an edge of either kind between the two nodes."""
         return other in self._neighbours[one] or other in self._children[one] or other in self._parents[one]
@@ -193,6 +210,25 @@ class EssentialGraph:
         else:
             dag.add_edges_from([*self.directed, *lines])
         return dag
+
+    # -- other programs --------------------------------------------------------------------------------------
+
+    def to_networkx(self) -> nx.DiGraph[str]:
+        """Return the graph with the attribute "kind" on its edges: "directed", "undirected" or "required".
+
+        Undirected edges lead both ways. A required edge is one of `background`.
+
+        Examples
+        --------
+        >>> graph = EssentialGraph("ABC", [], [("A", "B"), ("B", "C")], background=[("A", "B")])
+        >>> list(graph.to_networkx().edges(data="kind"))
+        [('A', 'B', 'required'), ('B', 'C', 'undirected'), ('C', 'B', 'undirected')]
+        """
+        return networkx_graph(self.nodes, self.edges())
+
+    def to_pgmpy(self) -> PDAG:
+        """Return the graph as `pgmpy.base.PDAG`; the edges of `background` are directed in it."""
+        return pgmpy_graph(self.nodes, self.edges())
 
     # -- JSON ------------------------------------------------------------------------------------------------
 

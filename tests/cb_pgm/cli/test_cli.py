@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,9 @@ from pictures import ink, words
 import cb_pgm
 from cb_pgm.cli.program import main
 from cb_pgm.cli.usage import COMMANDS
-from cb_pgm.model import bif
+from cb_pgm.model.bif import read_bif_model
 
 ASIA = ["data/asia.csv", "--reward", "xray=yes"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def networks_parsed_once():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bif, "read_bif", cache(bif.read_bif))
-        yield
 
 
 def cb_pgm_process(*arguments: str, **options) -> subprocess.CompletedProcess:
@@ -242,6 +234,16 @@ def test_discover_run_and_compare_go_together(tmp_path, capsys):
     assert main(["discover", *ASIA, "--out", str(tmp_path / "folder")]) == 0
     assert {path.name for path in (tmp_path / "folder").iterdir()} == {"graph.json", "graph.png", "graph.svg"}
     assert "->" in capsys.readouterr().out
+
+
+def test_discover_prints_the_graph_in_the_forms_of_other_programs(tmp_path, capsys):
+    command = ["discover", *ASIA]
+    assert main([*command, "--format", "dot"]) == 0
+    assert capsys.readouterr().out.startswith("digraph {")
+    assert main([*command, "--format", "dagitty", "--out", str(tmp_path / "asia.bif")]) == 0
+    assert capsys.readouterr().out.startswith("pdag {")
+    assert set(read_bif_model(tmp_path / "asia.bif").variables) < {*read_bif_model("data/asia.bif").variables}
+    assert "--format" in failure(capsys, *command, "--format", "dot", "--json")
 
 
 def test_compare_reads_networks(capsys):

@@ -3,7 +3,6 @@
 import csv
 import json
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 
 import cb_pgm
 from cb_pgm import CausalBanditError
-from cb_pgm.model import bif
 from cb_pgm.pipeline import Pipeline
 from discovery import EssentialGraph
 
@@ -35,13 +33,6 @@ def comparable(report) -> str:
     content = report.to_dict()
     content["graph"]["seconds"] = 0
     return json.dumps(content)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def networks_parsed_once():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bif, "read_bif", cache(bif.read_bif))
-        yield
 
 
 @pytest.fixture(scope="module")

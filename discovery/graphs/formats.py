@@ -1,0 +1,99 @@
+"""Graphs with undirected edges in the forms of other programs: networkx, pgmpy, GraphViz, GraphML, DAGitty.
+
+An edge is one of three kinds: "directed"; "undirected"; or "required", an undirected edge of the class whose
+direction is known from elsewhere (the background of an `EssentialGraph`). Forms without undirected edges have
+these in both directions, marked by their kind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import networkx as nx
+
+if TYPE_CHECKING:
+    from pgmpy.base import PDAG
+
+__all__ = ["Edge", "dagitty_text", "dot_text", "graphml_text", "networkx_graph", "pgmpy_graph"]
+
+Kind = Literal["directed", "undirected", "required"]
+Edge = tuple[str, str, Kind]
+"""Tail, head and kind; of an undirected edge either end first."""
+
+
+def networkx_graph(nodes: Sequence[str], edges: Sequence[Edge]) -> nx.DiGraph[str]:
+    """Return the graph with the attribute "kind" on its edges; undirected edges lead both ways."""
+    digraph: nx.DiGraph[str] = nx.DiGraph()
+    digraph.add_nodes_from(nodes)
+    for tail, head, kind in edges:
+        digraph.add_edge(tail, head, kind=kind)
+        if kind == "undirected":
+            digraph.add_edge(head, tail, kind=kind)
+    return digraph
+
+
+def pgmpy_graph(nodes: Sequence[str], edges: Sequence[Edge]) -> PDAG:
+    """Return pgmpy's partially directed graph; required edges are directed in it."""
+    from pgmpy.base import PDAG  # late: it takes a second to import
+
+    pdag = PDAG(
+        directed_ebunch=[(tail, head) for tail, head, kind in edges if kind != "undirected"],
+        undirected_ebunch=[(one, other) for one, other, kind in edges if kind == "undirected"],
+    )
+    pdag.add_nodes_from(nodes)
+    return pdag
+
+
+def graphml_text(nodes: Sequence[str], edges: Sequence[Edge]) -> str:
+    """Return the graph in GraphML, as `networkx_graph` has it."""
+    return "\n".join(nx.generate_graphml(networkx_graph(nodes, edges)))
+
+
+def dagitty_text(nodes: Sequence[str], edges: Sequence[Edge]) -> str:
+    """Return the graph in DAGitty's language.
+
+    Examples
+    --------
+    >>> print(dagitty_text("ABC", [("A", "B", "required"), ("B", "C", "undirected")]))
+    pdag {
+    "A"
+    "B"
+    "C"
+    "A" -> "B"
+    "B" -- "C"
+    }
+    """
+    marks = {"directed": "->", "required": "->", "undirected": "--"}
+    lines = [f"{_quoted(tail)} {marks[kind]} {_quoted(head)}" for tail, head, kind in edges]
+    return "\n".join(["pdag {", *map(_quoted, nodes), *lines, "}"])
+
+
+def dot_text(nodes: Sequence[str], edges: Sequence[Edge]) -> str:
+    """Return the graph in GraphViz's language.
+
+    Examples
+    --------
+    >>> print(dot_text("ABC", [("A", "B", "required"), ("B", "C", "undirected")]))
+    digraph {
+      "A";
+      "B";
+      "C";
+      "A" -> "B" [label=required];
+      "B" -> "C" [dir=none];
+    }
+    """
+    looks = {"directed": "", "required": " [label=required]", "undirected": " [dir=none]"}
+    return "\n".join(
+        [
+            "digraph {",
+            *(f"  {_quoted(node)};" for node in nodes),
+            *(f"  {_quoted(tail)} -> {_quoted(head)}{looks[kind]};" for tail, head, kind in edges),
+            "}",
+        ]
+    )
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
