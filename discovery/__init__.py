@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from discovery.graphs.comparison import compare
     from discovery.graphs.essential_graph import EssentialGraph
     from discovery.repairs.repairs import Change, repair
-    from discovery.table.discrete_table import DiscreteTable, InterventionalRows, read_csv
+    from discovery.table.discrete_table import DiscreteTable, InterventionalRows, read, read_csv
+    from discovery.table.settings import TableSettings
 
 __all__ = [
     "Change",
@@ -33,8 +34,10 @@ __all__ = [
     "KnowledgeError",
     "Marginals",
     "TableError",
+    "TableSettings",
     "compare",
     "estimate",
+    "read",
     "read_csv",
     "read_knowledge",
     "repair",
@@ -53,8 +56,10 @@ _HOME = {
     "KnowledgeError": "errors",
     "Marginals": "estimation.marginals",
     "TableError": "errors",
+    "TableSettings": "table.settings",
     "compare": "graphs.comparison",
     "estimate": "estimation.estimation",
+    "read": "table.discrete_table",
     "read_csv": "table.discrete_table",
     "read_knowledge": "estimation.knowledge",
     "repair": "repairs.repairs",

@@ -39,9 +39,8 @@ def execute(options: Namespace) -> None:
     """Estimate the graph, write it and print it."""
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.inputs import estimated_graph
-    from discovery import read_csv
+    from discovery import TableSettings, read
     from discovery.estimation.settings import EstimateSettings
-    from discovery.table.settings import TableSettings
 
     if options.json and options.format is not None:
         raise CausalBanditError("Expected --json or --format but found both: leave one out")
@@ -49,7 +48,7 @@ def execute(options: Namespace) -> None:
     if file is None:
         check_folder(options.out, force=options.force)
     with waiting("Reading the table and estimating its graph"):
-        table = read_csv(options.csv, options.reward, **settings_of(options, TableSettings))
+        table = read(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
         used = estimated_graph(table, EstimateSettings(**settings_of(options, EstimateSettings)))
     for warning in (*table.warnings, *used.warnings):
         note(f"warning: {warning}")

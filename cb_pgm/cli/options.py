@@ -14,8 +14,10 @@ from typing import Any
 
 from cb_pgm.cli.usage import UsageError
 from cb_pgm.policies.registry import POLICIES
+from discovery.table.settings import MISSING_TEXTS
 
 __all__ = [
+    "TABLE_HELP",
     "add_bandit",
     "add_output",
     "add_problem",
@@ -32,6 +34,9 @@ __all__ = [
     "seed",
     "settings_of",
 ]
+
+#: What a file of observations is, for --help.
+TABLE_HELP = "observations: a header, then one row for each; CSV, also .tsv or .csv.gz, or Parquet"
 
 
 def add_result(parser: ArgumentParser | _ArgumentGroup) -> None:
@@ -50,7 +55,7 @@ def add_output(parser: ArgumentParser, *, out: str) -> None:
 
 def add_table(parser: ArgumentParser, *, reward_required: bool) -> None:
     """Add the CSV, how to read it, and how to estimate its graph."""
-    parser.add_argument("csv", type=Path, metavar="CSV", help="observations: a header, then one row for each")
+    parser.add_argument("csv", type=Path, metavar="CSV", help=TABLE_HELP)
     add_table_settings(parser, reward_required=reward_required)
 
 
@@ -63,12 +68,30 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
         metavar="COL[=STATE]",
         help="the reward: a numeric column, or COL=STATE for a reward of 1 in that state and 0 in others",
     )
-    group.add_argument("--ignore", nargs="+", default=(), metavar="COL", help="columns to leave out")
+    group.add_argument(
+        "--ignore", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out"
+    )
+    group.add_argument(
+        "--keep",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COL",
+        help="columns to use although they look like identifiers or dates, which are left out",
+    )
+    group.add_argument(
+        "--na",
+        nargs="+",
+        default=MISSING_TEXTS,
+        metavar="TOKEN",
+        help="texts that count as missing, as empty fields do; "
+        f'"" for none (default: {" ".join(MISSING_TEXTS)})',
+    )
     group.add_argument(
         "--missing",
         choices=("refuse", "drop", "state"),
         default="refuse",
-        help="empty fields: refuse the table (default), drop the row, or take empty as a state of its own",
+        help="missing values: refuse the table (default), drop the row, or take missing as a state",
     )
     group.add_argument(
         "--bins", type=count, metavar="N", help="divide numeric columns with many values into N intervals"

@@ -6,8 +6,18 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cb_pgm.cli.console import progress, waiting
-from cb_pgm.cli.options import add_result, count, policy_summaries, positive, probability, seed
+from cb_pgm.cli.console import note, progress, waiting
+from cb_pgm.cli.options import (
+    TABLE_HELP,
+    add_result,
+    add_table_settings,
+    count,
+    policy_summaries,
+    positive,
+    probability,
+    seed,
+    settings_of,
+)
 from cb_pgm.cli.usage import UsageError
 from cb_pgm.files import json_text, print_text
 from cb_pgm.policies.registry import POLICIES
@@ -23,9 +33,8 @@ __all__ = ["add_arguments", "execute"]
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `plan`."""
     group = parser.add_argument_group("the problem: one of --data, --model, --n")
-    group.add_argument("--data", type=Path, metavar="CSV", help="table to fit a model to")
+    group.add_argument("--data", type=Path, metavar="CSV", help=f"table to fit a model to. {TABLE_HELP}")
     group.add_argument("--model", type=Path, metavar="BIF", help="network to simulate")
-    group.add_argument("--reward", metavar="COL[=STATE]", help="the reward in --data or --model")
     group.add_argument("--n", type=count, metavar="N", help="number of variables of a random tree")
     group.add_argument(
         "--n-states", type=count, default=3, metavar="K", help="states of each variable (default: 3)"
@@ -45,6 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument(
         "--noise", type=positive, default=1.0, metavar="S", help="σ of the random tree's reward (default: 1)"
     )
+    add_table_settings(parser, reward_required=False)
     group = parser.add_argument_group("the bandit")
     group.add_argument(
         "--policy",
@@ -100,11 +110,14 @@ def _system(options: Namespace) -> CausalSystem:
     if options.model is not None:
         return read_truth(options.model, options.reward)
     if options.data is not None:
-        from discovery import read_csv
+        from discovery import TableSettings, read
         from discovery.estimation.settings import EstimateSettings
 
-        table = read_csv(options.data, options.reward)
-        return rehearse(table, estimated_graph(table, EstimateSettings()).graph).system
+        table = read(options.data, options.reward, TableSettings(**settings_of(options, TableSettings)))
+        for warning in table.warnings:
+            note(f"warning: {warning}")
+        used = estimated_graph(table, EstimateSettings(**settings_of(options, EstimateSettings)))
+        return rehearse(table, used.graph).system
     shapes: dict[int | None, Shape] = {None: "recursive", 2: "chain", 3: "binary"}
     if options.degree not in shapes:
         raise UsageError(

@@ -1,7 +1,7 @@
 """The program `cb-pgm`: one subcommand a module of `cb_pgm.cli.usage`, loaded only when it is the one called.
 
 Results go to stdout, everything else to stderr. Exit status: 0 done; 1 bad data, a bad path or a domain
-error, in one line; 2 wrong usage; 130 interrupted.
+error, in one line, or a line for each problem of a table; 2 wrong usage; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from cb_pgm.cli.usage import COMMANDS, UsageError
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.provenance import VERSION, recorded_command
-from discovery.errors import DiscoveryError
+from discovery.errors import DiscoveryError, TableError
 
 __all__ = ["main"]
 
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_stdout()
         return _stopped(f"error: {_os_message(error)}", 1, debug)
     except (CausalBanditError, DiscoveryError, MemoryError) as error:
-        return _stopped(f"error: {' '.join(str(error).split()) or type(error).__name__}", 1, debug)
+        return _stopped(f"error: {_message(error)}", 1, debug)
     return 0
 
 
@@ -102,6 +102,12 @@ def _stopped(line: str, status: int, debug: bool) -> int:
         traceback.print_exc()
     sys.stderr.write(f"{line}\n")
     return status
+
+
+def _message(error: Exception) -> str:
+    """Return the message in one line; of a table with several problems in a line for each."""
+    lines = str(error).splitlines() if isinstance(error, TableError) else [str(error)]
+    return "\n  ".join(" ".join(line.split()) for line in lines) or type(error).__name__
 
 
 def _os_message(error: OSError) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cb_pgm.cli.console import note, waiting
 from cb_pgm.cli.options import (
+    TABLE_HELP,
     add_bandit,
     add_result,
     add_table_settings,
@@ -36,9 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         return added
 
     start = verb("start", "start a session in a new folder")
-    start.add_argument(
-        "--data", type=Path, metavar="CSV", help="observations: a header, then one row for each"
-    )
+    start.add_argument("--data", type=Path, metavar="CSV", help=TABLE_HELP)
     start.add_argument(
         "--states", type=Path, metavar="TOML", help="without observations: the states of every variable"
     )

@@ -22,7 +22,7 @@ from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import POLICIES, make_policy, policy_kind
 from cb_pgm.simulation import simulate
 from cb_pgm.wording import listed
-from discovery.table.discrete_table import DiscreteTable, read_table
+from discovery.table.discrete_table import DiscreteTable, read, source_name
 
 if TYPE_CHECKING:
     from cb_pgm.model.system import CausalSystem
@@ -105,7 +105,7 @@ class Pipeline(RunSettings):
             raise CausalBanditError(f"Expected a horizon and runs of at least 1 but found {found}")
 
     def _table(self) -> DiscreteTable:
-        return read_table(self.csv, self.reward, self)
+        return read(self.csv, self.reward, self)
 
     def _graph(self, table: DiscreteTable) -> inputs.UsedGraph:
         if self.graph is not None:
@@ -145,7 +145,7 @@ class Pipeline(RunSettings):
             if not bottom <= low <= high <= top:
                 raise CausalBanditError(
                     f"Expected rewards from {bottom:g} to {top:g} but found them from {low:g} to {high:g} in "
-                    f"{self.csv}: widen the reward range"
+                    f"{source_name(self.csv)}: widen the reward range"
                 )
             scale = (top - bottom) / 2
         elif not is_binary(rewards):

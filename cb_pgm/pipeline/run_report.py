@@ -14,6 +14,8 @@ from cb_pgm.pipeline.recommendation import Recommendation, recommend, recommenda
 from cb_pgm.pipeline.task import Played, Task, budget_lines, groups_of
 from cb_pgm.policies.registry import policy_kind
 from cb_pgm.wording import count, listed
+from cb_pgm.wording import count, listed, setting
+from discovery.table.discrete_table import source_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,8 +146,9 @@ def _arm(intervention: Intervention) -> dict[str, Any]:
 def _what_was_played(task: Task) -> list[str]:
     settings, graph, system = task.settings, task.graph, task.system
     table_line = (
-        f"Table   {settings.csv}: {task.table.n_rows:,} rows, {len(task.table.variables)} variables; reward "
-        f"{settings.reward}{', to be minimized' if settings.minimize else ''}"
+        f"Table   {source_name(settings.csv)}: {task.table.n_rows:,} rows, "
+        f"{len(task.table.variables)} variables; reward {settings.reward}"
+        f"{', to be minimized' if settings.minimize else ''}"
     )
     undirected = count(len(graph.graph.undirected), "undirected edge")
     graph_line = f"Graph   {graph.method}: {len(graph.graph.directed)} directed and {undirected}"

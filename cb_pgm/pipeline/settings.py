@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discovery.estimation.settings import EstimateSettings
+from discovery.table.discrete_table import Source
 from discovery.table.settings import TableSettings
 
 __all__ = ["RunSettings"]
@@ -19,7 +20,7 @@ class RunSettings(TableSettings, EstimateSettings):
     Parameters
     ----------
     csv
-        The table of observations.
+        The table of observations: a CSV or Parquet file, or a data frame.
     reward
         A numeric column, or "column=state" for a reward of 1 where the column has that state and 0 elsewhere.
     truth
@@ -54,7 +55,7 @@ class RunSettings(TableSettings, EstimateSettings):
         Variables that can't be set.
     """
 
-    csv: str | Path
+    csv: Source
     reward: str
     truth: str | Path | None = None
     graph: str | Path | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +19,7 @@ from cb_pgm.policies.registry import policy_kind
 from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.setup import Beginning, Setup
-from discovery.table.columns import TextColumn
-from discovery.table.csv_reader import read_text
-from discovery.table.discrete_table import DiscreteTable
-from discovery.table.discrete_table import read_table as read_discrete
+from discovery.table.discrete_table import DiscreteTable, Source, read
 from discovery.table.rows import find_reward
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
@@ -31,7 +27,7 @@ __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of
 _MOST_OBSERVATIONS = 10_000  # that a policy learns from before its first pull; more rarely rule out more
 
 
-def from_table(setup: Setup, path: str | os.PathLike[str]) -> Beginning:
+def from_table(setup: Setup, source: Source) -> Beginning:
     """Read a table, estimate what the policy works on, and choose the rows that it can learn from.
 
     Raises
@@ -39,7 +35,7 @@ def from_table(setup: Setup, path: str | os.PathLike[str]) -> Beginning:
     DiscoveryError, CausalBanditError
         If the table or a setting isn't valid.
     """
-    table, reward = read_table(setup, path)
+    table, reward = read_table(setup, source)
     settings, notes = settings_of(setup, table, reward)
     if not setup.warm_start:
         return Beginning(settings, (), notes)
@@ -52,7 +48,7 @@ def from_table(setup: Setup, path: str | os.PathLike[str]) -> Beginning:
     return Beginning(settings, earlier, notes)
 
 
-def read_table(setup: Setup, path: str | os.PathLike[str]) -> tuple[DiscreteTable, RewardColumn]:
+def read_table(setup: Setup, source: Source) -> tuple[DiscreteTable, RewardColumn]:
     """Return the table, and how the reward is read from rows to come.
 
     Raises
@@ -64,12 +60,9 @@ def read_table(setup: Setup, path: str | os.PathLike[str]) -> tuple[DiscreteTabl
     """
     if setup.reward is None:
         raise SessionError("Expected a reward, COL or COL=STATE, but found none: give --reward")
-    table = read_discrete(path, setup.reward, setup)
-    raw = read_text(path, separator=setup.separator, ignore=setup.ignore)
-    name, state = find_reward(setup.reward, raw.names, raw.source)
-    column = raw.columns[name]
-    texts = sorted(set(column.texts) - {""}) if isinstance(column, TextColumn) else []
-    return table, setup.reward_column(name, state, texts)
+    table = read(source, setup.reward, setup)
+    name, state = find_reward(setup.reward, (table.reward_column or "",), "the table")
+    return table, setup.reward_column(name, state, table.reward_states)
 
 
 def settings_of(

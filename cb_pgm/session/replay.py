@@ -21,6 +21,7 @@ from cb_pgm.session.replay_report import LoggedArm, ReplayReport, ReplayRun
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import SessionState
 from cb_pgm.session.status import status_of
+from discovery.table.discrete_table import Source, source_name
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Setup
@@ -68,11 +69,11 @@ def replay_log(
             f"Expected runs, fewest and batch of at least 1 and hold_out from 0 to below 1 but found {runs}, "
             f"{fewest}, {batch} and {hold_out}: change the one out of range"
         )
-    log, notes = _read(setup, fewest, hold_out)
+    log, notes = _read(setup, setup.data, fewest, hold_out)
     seed = log.settings.seed
     arms = log.logged(log.arms)
     return ReplayReport(
-        log=str(setup.data),
+        log=source_name(setup.data),
         reward=str(log.settings.reward),
         minimize=log.settings.minimize,
         seed=seed,
@@ -104,8 +105,8 @@ class _Log:
         )
 
 
-def _read(setup: Setup, fewest: int, hold_out: float) -> tuple[_Log, tuple[str, ...]]:
-    table, reward = read_table(setup, setup.data or "")
+def _read(setup: Setup, source: Source, fewest: int, hold_out: float) -> tuple[_Log, tuple[str, ...]]:
+    table, reward = read_table(setup, source)
     kept = table.n_rows - round(hold_out * table.n_rows)
     rewards = given_rewards(table)
     shown = replace(table, codes=table.codes[:kept], rewards=rewards[:kept])
@@ -119,8 +120,8 @@ def _read(setup: Setup, fewest: int, hold_out: float) -> tuple[_Log, tuple[str, 
             (arms if len(part.rows) >= fewest else left_out)[part.intervention] = part.rows
     if not arms:
         raise CausalBanditError(
-            f"Expected settable arms with at least {fewest} rows but found none in {setup.data}: lower "
-            f"--fewest-rows"
+            f"Expected settable arms with at least {fewest} rows but found none in {source_name(source)}: "
+            f"lower --fewest-rows"
         )
     settable = {
         variable: tuple(state for state in states if Intervention({variable: state}) in arms)

@@ -22,8 +22,10 @@ from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.state import OpenPull
 from cb_pgm.session.status import setting_text
 from cb_pgm.wording import listed, nearest
-from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable, as_number
-from discovery.table.csv_reader import check_names, read_text
+from discovery.table.column_names import check_names
+from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable
+from discovery.table.csv_reader import read_text
+from discovery.table.number_format import as_number
 from discovery.wording import quoted
 
 __all__ = ["RowSource", "check_rows", "exported_rows", "read_rows"]
@@ -265,7 +267,7 @@ def _from_mappings(rows: Iterable[Mapping[str, object]]) -> RawTable:
     names = tuple(str(name) for name in given[0]) if given else ()
     source = "the rows given"
     check_names(names, (), source)
-    builders = {name: ColumnBuilder(f"column {quoted(name)} of {source}") for name in names}
+    builders = {name: ColumnBuilder() for name in names}
     for number, row in enumerate(given, start=1):
         if tuple(map(str, row)) != names:
             raise SessionError(

@@ -18,6 +18,7 @@ from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Earlier
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from discovery.estimation.settings import EstimateSettings
+from discovery.table.discrete_table import Source
 from discovery.table.settings import TableSettings
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Setup(TableSettings, EstimateSettings):
     policy
         A name from `cb_pgm.policies.registry.POLICIES`. Policies that work on a graph need `data`.
     data
-        A CSV of observations, with the reward as one of its columns.
+        A CSV or Parquet file of observations, or a data frame, with the reward as one of its columns.
     states
         Instead of `data`: the states of each variable, as a mapping or as a TOML file with a table [states]
         and perhaps ``reward = "…"``. For a reward "col=state" they include the states of that column.
@@ -87,7 +88,7 @@ class Setup(TableSettings, EstimateSettings):
 
     horizon: int
     policy: str = "screening"
-    data: str | os.PathLike[str] | None = None
+    data: Source | None = None
     states: str | os.PathLike[str] | Mapping[str, Sequence[str]] | None = None
     reward: str | None = None
     graph: str | os.PathLike[str] | None = None

@@ -15,6 +15,9 @@ from discovery.errors import TableError
 
 __all__ = ["BIN_RULES", "bin_numbers", "merge_rare_states"]
 
+#: A zero so many times as frequent as any other number is no measurement like the others.
+_INFLATED = 5
+
 #: The rules for intervals, and scikit-learn's names for them.
 BIN_RULES = {"quantile": "quantile", "width": "uniform"}
 
@@ -29,7 +32,8 @@ def bin_numbers(
     numbers
         float64 [n], finite.
     bins
-        The number of intervals. The result has fewer where many numbers are equal or an interval is empty.
+        The number of intervals. The result has fewer where there are fewer distinct numbers, or an interval
+        of equal width is empty; at least 2 where two numbers differ.
     rule
         A key of `BIN_RULES`.
     fit
@@ -41,7 +45,7 @@ def bin_numbers(
         int16 [n], the index of each number's interval, lowest first.
     labels
         The intervals' names, such as "below 2", "2 to 3.5" and "3.5 and above". An interval contains its
-        lower end.
+        lower end. One that holds a single frequent number is named after it, such as "0".
 
     Raises
     ------
@@ -55,36 +59,34 @@ def bin_numbers(
     matter. Each cut is then moved, within the gap between the two numbers that it separates, to a number with
     few digits.
 
+    A number so frequent that two quantiles fall on it would empty an interval. With "quantile" it gets an
+    interval of its own, and the other intervals divide the numbers beside it; so does a zero that is half as
+    frequent, and much more frequent than any other number (zero-inflated counts and amounts).
+
     Examples
     --------
     >>> codes, labels = bin_numbers(np.array([1.0, 2.0, 3.0, 10.0]), 2, "width")
     >>> codes.tolist(), labels
     ([0, 0, 0, 1], ('below 10', '10 and above'))
+    >>> bin_numbers(np.array([0.0] * 6 + [1, 2, 3, 4]), 3)[1]
+    ('0', '1 to 3', '3 and above')
     """
-    from sklearn.preprocessing import KBinsDiscretizer
-
-    known = np.unique(numbers if fit is None else numbers[fit])
-    if rule == "quantile":
-        scale = np.arange(len(known), dtype=np.float64)
-    else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            span = known[-1] - known[0]
-            scale = (known - known[0]) / (span or 1.0)
-        if not np.isfinite(span):
-            raise TableError(
-                f"Expected numbers that can be subtracted but found {known[0]} and {known[-1]}: bin by "
-                "quantile (--bin-rule quantile)"
-            )
-    scaled = np.interp(numbers, known, scale)
-    cutter = KBinsDiscretizer(bins, encode="ordinal", strategy=BIN_RULES[rule], subsample=None)
-    with warnings.catch_warnings():  # of bins that came out empty, and of defaults that will change
-        warnings.simplefilter("ignore")
-        cutter.fit((scaled if fit is None else scaled[fit])[:, None])
-    # Each cut lies in the gap below the first number of an interval; an empty interval has no gap of its own.
-    first = np.unique(np.searchsorted(scale, cutter.bin_edges_[0][1:-1], side="left"))
-    cuts = [_shortest_between(known[index - 1], known[index]) for index in first]
+    known, counts = np.unique(numbers if fit is None else numbers[fit], return_counts=True)
+    frequent = _frequent(known, counts, bins) if rule == "quantile" else []
+    starts = _around(counts, frequent, bins) if frequent else _equal(numbers, known, bins, rule, fit)
+    # An interval begins at the first number in it; a cut lies in the gap below that.
+    ends = [*starts[1:], len(known)]
+    alone = {start for start, end in zip(starts, ends, strict=True) if start in frequent and end - start == 1}
+    cuts = [
+        known[start] if start in alone else _shortest_between(known[start - 1], known[start])
+        for start in starts[1:]
+    ]
     codes = np.searchsorted(np.array(cuts), numbers, side="right").astype(np.int16)
-    return codes, _labels([_written_out(cut) for cut in cuts])
+    names = {place: known[start] for place, start in enumerate(starts) if start in alone}
+    labels = _labels([_written_out(cut) for cut in cuts])
+    return codes, tuple(
+        _written_out(names[place]) if place in names else label for place, label in enumerate(labels)
+    )
 
 
 def merge_rare_states(
@@ -133,6 +135,72 @@ def merge_rare_states(
     return place[codes], (*kept, label), tuple(state for state in states if state not in kept)
 
 
+def _equal(
+    numbers: NDArray[np.float64],
+    known: NDArray[np.float64],
+    bins: int,
+    rule: str,
+    fit: NDArray[np.bool_] | None,
+) -> list[int]:
+    """Return the index in `known` of each interval's first number, the intervals being equal by the rule."""
+    from sklearn.preprocessing import KBinsDiscretizer
+
+    if rule == "quantile":
+        scale = np.arange(len(known), dtype=np.float64)
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            span = known[-1] - known[0]
+            scale = (known - known[0]) / (span or 1.0)
+        if not np.isfinite(span):
+            raise TableError(
+                f"Expected numbers that can be subtracted but found {known[0]} and {known[-1]}: bin by "
+                "quantile (--bin-rule quantile)"
+            )
+    scaled = np.interp(numbers, known, scale)
+    cutter = KBinsDiscretizer(bins, encode="ordinal", strategy=BIN_RULES[rule], subsample=None)
+    with warnings.catch_warnings():  # of bins that came out empty, and of defaults that will change
+        warnings.simplefilter("ignore")
+        cutter.fit((scaled if fit is None else scaled[fit])[:, None])
+    inner = np.searchsorted(scale, cutter.bin_edges_[0][1:-1], side="left")
+    return [0, *(int(start) for start in np.unique(inner))]  # an empty interval has no number of its own
+
+
+def _frequent(known: NDArray[np.float64], counts: NDArray[np.int64], bins: int) -> list[int]:
+    """Return the indices of the numbers that are too frequent to share an interval."""
+    many = counts * bins > counts.sum()
+    zero = np.flatnonzero(known == 0)
+    if len(zero) and len(known) > 1:
+        others = np.delete(counts, zero).max()
+        many[zero] |= (counts[zero] * 2 * bins > counts.sum()) & (counts[zero] >= _INFLATED * others)
+    return [int(index) for index in np.flatnonzero(many)]
+
+
+def _around(counts: NDArray[np.int64], frequent: list[int], bins: int) -> list[int]:
+    """Return the first index of each interval if frequent numbers have one each, as far as `bins` allows."""
+    edges = [-1, *frequent, len(counts)]
+    runs = [(low + 1, high) for low, high in pairwise(edges) if high > low + 1]
+    shares = dict.fromkeys(runs, 1)
+    if len(frequent) + len(runs) > bins:
+        return _even(counts, 0, len(counts), bins)
+    for _ in range(bins - len(frequent) - len(runs)):
+        room = [run for run in runs if shares[run] < run[1] - run[0]]
+        if room:
+            shares[max(room, key=lambda run: counts[slice(*run)].sum() / shares[run])] += 1
+    return sorted([*frequent, *(start for run in runs for start in _even(counts, *run, shares[run]))])
+
+
+def _even(counts: NDArray[np.int64], low: int, high: int, bins: int) -> list[int]:
+    """Divide the indices from `low` to before `high` into intervals of counts as even as can be."""
+    bins = min(bins, high - low)
+    below = np.concatenate(([0], np.cumsum(counts[low:high])))
+    starts = [0]
+    for place in range(1, bins):
+        few, most = starts[-1] + 1, high - low - (bins - place)
+        distances = np.abs(below[few : most + 1] - below[-1] * place / bins)
+        starts.append(few + int(np.argmin(distances)))
+    return [low + start for start in starts]
+
+
 def _shortest_between(low: float, high: float) -> float:
     """Return a number above `low` and at most `high` with as few digits as possible."""
     for digits in range(1, 17):
@@ -144,7 +212,7 @@ def _shortest_between(low: float, high: float) -> float:
 
 
 def _written_out(number: float) -> str:
-    short = f"{number:.15g}"  # 120000, not 1.2e+05
+    short = f"{number + 0.0:.15g}"  # 120000, not 1.2e+05; 0, not -0
     return short if float(short) == number else repr(float(number))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discovery.table.binning import bin_numbers, merge_rare_states
-from discovery.table.columns import Column, TextColumn, as_number
+from discovery.table.columns import Column, TextColumn
+from discovery.table.problems import Problem
 from discovery.table.settings import TableSettings
 from discovery.wording import listed, quoted
 
@@ -19,10 +21,14 @@ __all__ = ["CodedVariable", "appearances", "code_variable"]
 MAX_NUMBERS = 20
 #: At least so many rows per state there must be, on average.
 ROWS_PER_STATE = 10
+#: The most states of a variable: tables of probabilities grow as their product.
+MOST_STATES = 100
 
 _MARKERS = frozenset(
     {"na", "nan", "n/a", "#n/a", "null", "none", "nil", "missing", "?", "-", "--", ".", "inf"}
 )
+_FEW_BINS = 3
+_FEW_MARKERS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +55,7 @@ class CodedVariable:
 
 def code_variable(
     name: str, column: Column, observed: NDArray[np.bool_], settings: TableSettings
-) -> CodedVariable | None:
+) -> CodedVariable | Problem:
     """Give a column's values codes: in the order of numbers where all are, else in that of text.
 
     Parameters
@@ -65,27 +71,28 @@ def code_variable(
 
     Returns
     -------
-    The coded variable, or None where there are too many states.
+    The coded variable, or the problem that there are too many states.
     """
-    most = observed.sum() / ROWS_PER_STATE
+    n_rows = int(observed.sum())
+    most = n_rows / ROWS_PER_STATE
     numbers = column.numbers()
-    n_distinct = column.take(observed).n_distinct
+    seen = column.take(observed)
     notes: list[tuple[str, str]] = []
-    if numbers is not None and n_distinct > min(most, MAX_NUMBERS):
+    if numbers is not None and seen.n_distinct > min(most, MAX_NUMBERS):
         if settings.bins is None:
-            return None
+            return _too_many_numbers(name, seen, n_rows)
         codes, states = _binned(numbers, settings.bins, settings.bin_rule, observed)
         notes.append(
             (
                 f"columns of many numbers were cut into intervals by {settings.bin_rule}",
-                f"{quoted(name)} ({n_distinct} into {len(states)})",
+                f"{quoted(name)} ({seen.n_distinct} into {len(states)})",
             )
         )
     elif isinstance(column, TextColumn):
         codes, states = _ordered(column)
-        notes += _lookalikes(name, sorted(filter(None, column.texts)))
+        notes += _lookalikes(name, column)
     else:
-        return None
+        return _too_many_texts(name, seen, n_rows, settings)
     if settings.merge_rare is not None:
         share = settings.merge_rare if settings.merge_rare >= 1 else settings.merge_rare * observed.sum()
         label = _free_label("other", states)
@@ -96,8 +103,10 @@ def code_variable(
             )
     counts = np.bincount(codes[observed], minlength=len(states))
     shown = np.flatnonzero(counts)
-    if len(shown) > max(most, 1):
-        return None
+    if len(shown) > max(most, 1) or len(states) > MOST_STATES:
+        if numbers is not None and settings.bins is not None:
+            return _too_many_numbers(name, seen, n_rows, len(shown))
+        return _too_many_texts(name, seen, n_rows, settings)
     if len(shown) < len(states):
         order = [*shown, *np.flatnonzero(counts == 0)]
         codes = np.argsort(order).astype(np.int16)[codes]
@@ -130,7 +139,7 @@ def _free_label(label: str, states: tuple[str, ...]) -> str:
 def _ordered(column: TextColumn) -> tuple[NDArray[np.int16], tuple[str, ...]]:
     """Sort the states; missing values, where there are any, come last under a name of their own."""
     texts = [text for text in column.texts if text]
-    numbers = {text: as_number(text) for text in texts}
+    numbers = {text: column.format.number(text) for text in texts}
     if None in numbers.values():
         texts.sort()
     else:
@@ -153,17 +162,68 @@ def _binned(
     return codes, states if known.all() else (*states, "missing")
 
 
-def _lookalikes(name: str, states: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _lookalikes(name: str, column: TextColumn) -> Iterator[tuple[str, str]]:
     """Note states that may be meant as one, or as none; they are kept as they are."""
+    states = sorted(filter(None, column.texts))
     by_number: dict[object, str] = {}
     for state in states:
-        number = as_number(state)
+        number = column.format.number(state)
         key = state.casefold() if number is None else number
         if key in by_number:
             twins = f"{quoted(by_number[key])} and {quoted(state)} of {quoted(name)}"
             yield "states that look like one are kept apart", twins
         by_number.setdefault(key, state)
-    texts = [state for state in states if as_number(state) is None]
+    texts = column.odd_texts
     if len(texts) == 1 and len(states) > 2 and texts[0].casefold() in _MARKERS:
         marker = f"{quoted(texts[0])} of {quoted(name)}"
-        yield "texts among numbers are kept as states; a missing value is an empty field", marker
+        yield "texts among numbers are kept as states (--na TOKEN … counts them as missing)", marker
+
+
+def _too_many_numbers(name: str, column: Column, n_rows: int, n_states: int | None = None) -> Problem:
+    """Return the problem of a column of numbers that isn't binned, or is into too many intervals."""
+    fits = max(2, min(_FEW_BINS, int(n_rows / ROWS_PER_STATE) - bool(column.missing.any())))
+    found = f"{column.n_distinct} numbers in {n_rows} rows of {quoted(name)}"
+    advice = f"cut them into bins (--bins {fits})"
+    if n_states is not None:
+        found, advice = f"{n_states} bins of {found}", f"take fewer bins (--bins {fits})"
+    return Problem(
+        f"at most {MAX_NUMBERS} different numbers in a column, and at most a tenth as many values as there "
+        "are rows,",
+        found,
+        f"{advice} or leave the column out (--ignore {shlex.quote(name)})",
+        (("--bins", str(fits)),),
+        f"--bins {fits} or --ignore {shlex.quote(name)}",
+    )
+
+
+def _too_many_texts(name: str, column: Column, n_rows: int, settings: TableSettings) -> Problem:
+    """Return the problem of a column with too many states, or with texts among many numbers."""
+    odd = column.odd_texts
+    quoted_name = shlex.quote(name)
+    expected = f"at most a tenth as many values as there are rows, and at most {MOST_STATES},"
+    insists = name in settings.keep
+    leave_out = "don't keep the column" if insists else f"leave the column out (--ignore {quoted_name})"
+    ignore = () if insists else (("--ignore", name),)
+    found = f"{column.n_distinct} values in {n_rows} rows of {quoted(name)}"
+    if odd and 2 * len(odd) < column.n_distinct and len(odd) <= _FEW_MARKERS:
+        known = (*column.missing_texts, *odd)
+        return Problem(
+            expected,
+            f"{column.n_distinct} numbers and texts like {quoted(odd[0])} in {n_rows} rows of {quoted(name)}",
+            f"count such texts as missing (--na {shlex.join(known)}) or {leave_out}",
+            tuple(("--na", text) for text in known),
+        )
+    if isinstance(column, TextColumn):
+        counts = np.bincount(column.codes)
+        rare = counts < ROWS_PER_STATE
+        if (
+            2 <= (~rare).sum() < min(MOST_STATES, n_rows / ROWS_PER_STATE)
+            and counts[rare].sum() <= n_rows / 2
+        ):
+            return Problem(
+                expected,
+                found,
+                f"{leave_out} or merge the rare ones (--merge-rare {ROWS_PER_STATE})",
+                ignore,
+            )
+    return Problem(expected, found, leave_out, ignore)

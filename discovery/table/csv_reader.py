@@ -1,37 +1,45 @@
 """Read a CSV file: decide its separator, check its shape, and return its columns as text.
 
 The separator is the one given, or that of comma, semicolon, tab and pipe on which the header and the first
-lines agree (`_sniff`). Python's own csv module splits the lines. pandas isn't used, because it pads short
-rows with missing values and by default reads texts such as "NA" as missing: here a ragged file is refused,
-and nothing is guessed about a field's meaning. Rows are read in one pass and in blocks, each turned into
-indices before the next is read, so that memory holds each distinct text of a column once and two bytes per
-field.
+lines agree. Python's own csv module splits the lines (`csv_lines`). pandas isn't used, because it pads short
+rows with missing values: here a ragged file is refused. Rows are read in one pass and in blocks, each turned
+into indices before the next is read, so that memory holds each distinct text of a column once and two bytes
+per field. A file compressed by gzip is read as what it holds, and Parquet through pandas (`file_kinds`).
 """
 
 from __future__ import annotations
 
-import csv
 import io
 import os
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import partial
-from hashlib import sha256
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, islice
 
 from discovery.errors import TableError
-from discovery.table.columns import ColumnBuilder, RawTable, as_number
-from discovery.wording import listed, no_column, quoted
+from discovery.table.column_names import name_problems, no_name
+from discovery.table.columns import Column, ColumnBuilder, RawTable, with_formats
+from discovery.table.csv_lines import (
+    SAMPLE_LINES,
+    SEPARATORS,
+    Records,
+    commented_header,
+    sample_records,
+    separator_line,
+    sniffed,
+)
+from discovery.table.file_kinds import HashingFile, file_lines, is_parquet, opened, parquet_frame
+from discovery.table.frame import read_frame
+from discovery.table.number_format import as_number
+from discovery.table.problems import Problem, raise_problems
+from discovery.wording import listed, quoted
 
-__all__ = ["Progress", "check_names", "read_text"]
+__all__ = ["Progress", "read_text"]
 
 #: Called with the number of bytes read and that of all bytes.
 Progress = Callable[[int, int], None]
 
-_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
-_SAMPLE_LINES = 200
 _BLOCK_ROWS = 4_096
-_LONGEST_LINE = 1 << 24
 
 
 def read_text(
@@ -39,6 +47,7 @@ def read_text(
     *,
     separator: str | None = None,
     ignore: Collection[str] = (),
+    na: Collection[str] = (),
     progress: Progress | None = None,
 ) -> RawTable:
     """Read a CSV file: a header, then one row per line, in UTF-8 (or UTF-16 with a byte-order mark).
@@ -46,25 +55,28 @@ def read_text(
     Parameters
     ----------
     path
-        The file, or a pipe, since it is read only once.
+        The file, also compressed by gzip, or a Parquet file; or a pipe, since it is read only once.
     separator
-        One character. None: that of comma, semicolon, tab and pipe on which header and first rows agree.
+        One character. None: the one that a first line ``sep=`` names, the tab for a file named .tsv, or that
+        of comma, semicolon, tab and pipe on which header and first rows agree.
     ignore
         The names of columns to leave out.
+    na
+        The texts that are read as missing values, as an empty field is.
     progress
         Called after every few thousand rows with the number of bytes read and that of all bytes.
 
     Raises
     ------
     TableError
-        If the file can't be read, isn't text, is empty, or has rows of different widths; if a column's name
-        is empty or occurs twice, or a column to leave out doesn't exist; if a column has more than
-        `MAX_STATES` distinct values that aren't all numbers.
+        If the file can't be read, is neither text nor Parquet, is empty, or has rows of different widths; if
+        a column's name is empty or occurs twice, or a column to leave out doesn't exist.
 
     Notes
     -----
-    Blanks around a field are dropped, inside quotes too, and blank lines are skipped. Takes linear time in
-    the number of fields.
+    Blanks around a field are dropped, inside quotes too; blank lines and comments are skipped. A first
+    column without a name that differs in every row, as R writes its row names, is left out with a warning,
+    and so is a column without a name in which nothing is. Takes linear time in the number of fields.
     """
     source = repr(os.fspath(path))
     try:
@@ -76,207 +88,168 @@ def read_text(
         ) from None
     try:
         with raw:
-            return _read(_HashingFile(raw), source, separator, ignore, progress)
+            file = HashingFile(raw)
+            content = opened(file, source)
+            if is_parquet(content):
+                table = read_frame(parquet_frame(content, source), ignore=ignore, na=na, source=source)
+                return replace(table, sha256=file.digest.hexdigest())
+            if separator is None and os.fspath(path).endswith((".tsv", ".tsv.gz")):
+                separator = "\t"
+            return _CsvTable(file, content, source, separator, na).read(ignore, progress)
     except UnicodeDecodeError as error:
         raise TableError(
             f"Expected UTF-8 text but found the byte 0x{error.object[error.start]:02x} in {source}, which is "
             "binary or in another encoding: save it as CSV in UTF-8"
         ) from None
-    except (OSError, UnicodeError) as error:  # UTF-16 that ends within a character is a UnicodeError
+    except (OSError, UnicodeError, EOFError, zlib.error) as error:  # UTF-16 cut short is a UnicodeError
         raise TableError(
-            f"Expected a CSV file that can be read to its end but found {source}: {error}"
-        ) from error
-
-
-def check_names(names: Collection[str], ignore: Collection[str], source: str) -> None:
-    """Check that column names are there and differ, and that the columns to leave out exist.
-
-    Raises
-    ------
-    TableError
-        If they don't; the message names the first column at fault.
-    """
-    seen: dict[str, int] = {}
-    for position, name in enumerate(names, start=1):
-        if not name:
-            raise TableError(
-                f"Expected a name for every column but found none for column {position} of {len(names)} in "
-                f"the header of {source}: name it, or remove it if it holds row numbers or nothing"
-            )
-        if name in seen:
-            raise TableError(
-                f"Expected each column name once but found {quoted(name)} for columns {seen[name]} and "
-                f"{position} in the header of {source}: rename one"
-            )
-        seen[name] = position
-    for name in ignore:
-        if name not in seen:
-            raise TableError(
-                f"Expected columns to ignore that exist but found {no_column(name, names, source)}"
-            )
-
-
-class _HashingFile(io.RawIOBase):
-    """A file that hashes its bytes while they are read, so that a pipe needs to be read only once."""
-
-    def __init__(self, raw: io.FileIO) -> None:
-        super().__init__()
-        self._raw = raw
-        self.digest = sha256()
-        self.n_bytes = 0
-        self.size = os.fstat(raw.fileno()).st_size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        count = self._raw.readinto(buffer) or 0
-        self.digest.update(memoryview(buffer)[:count])
-        self.n_bytes += count
-        return count
-
-
-def _read(
-    file: _HashingFile, source: str, separator: str | None, ignore: Collection[str], progress: Progress | None
-) -> RawTable:
-    lines = _lines(file, source)
-    sample = list(islice(lines, _SAMPLE_LINES))
-    rows = _rows(chain(sample, lines), separator or _sniff(sample, source), source)
-    _, header = next(rows, (0, []))
-    names = tuple(name.strip() for name in header)
-    if not names:
-        raise TableError(f"Expected a header and rows but found nothing in {source}: the file is empty")
-    check_names(names, ignore, source)
-    if len(names) == 1:
-        raise TableError(
-            f"Expected at least 2 columns, separated by {', '.join(_SEPARATORS.values())}, but found only "
-            f"{quoted(names[0])} in {source}: name the separator if it is another (--separator)"
-        )
-    ignored = set(ignore)
-    builders = {
-        name: ColumnBuilder(f"column {quoted(name)} of {source}") for name in names if name not in ignored
-    }
-    n_rows = 0
-    while block := list(islice(rows, _BLOCK_ROWS)):
-        _check_widths(block, len(names), source)
-        for name, fields in zip(names, zip(*(fields for _, fields in block), strict=True), strict=True):
-            if name in builders:
-                builders[name].add(fields)
-        n_rows += len(block)
-        if progress is not None:
-            progress(file.n_bytes, max(file.size, file.n_bytes))
-    columns = {name: builder.column() for name, builder in builders.items()}
-    odd = all(as_number(name) is not None for name in names)
-    warning = (
-        f"every column name of {source} is a number ({listed(names)}): its first line is taken as the header"
-    )
-    return RawTable(names, columns, n_rows, file.digest.hexdigest(), source, (warning,) if odd else ())
-
-
-def _lines(file: _HashingFile, source: str) -> Iterator[str]:
-    """Yield the lines unchanged; refuse bytes that no text file has, and lines that never end."""
-    buffered = io.BufferedReader(file, buffer_size=1 << 20)
-    marked = buffered.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
-    text = io.TextIOWrapper(buffered, encoding="utf-16" if marked else "utf-8-sig", newline="")
-    for number, line in enumerate(iter(partial(text.readline, _LONGEST_LINE), ""), start=1):
-        if len(line) == _LONGEST_LINE:
-            raise TableError(
-                f"Expected lines of fewer than {_LONGEST_LINE} characters but found a longer one, line "
-                f"{number} of {source}: end every row with a line break"
-            )
-        if "\0" in line:
-            raise TableError(
-                f"Expected text but found a NUL byte in line {number} of {source}, which is binary: save it "
-                "as CSV in UTF-8"
-            )
-        yield line
-
-
-def _sniff(sample: list[str], source: str) -> str:
-    """Decide the separator: the one that splits the header and the sample's rows into equally many fields.
-
-    There must be at least 2 fields. If no separator does so, it is the one with the widest header, so that
-    the error is about the row at fault; if the header contains no separator, it is the comma, so that the
-    error is about a single column.
-
-    Raises
-    ------
-    TableError
-        If several separators do so.
-    """
-    widths = {separator: _widths(sample, separator) for separator in _SEPARATORS}
-    splitting = [separator for separator, found in widths.items() if found and found[0] > 1]
-    even = [separator for separator in splitting if len(set(widths[separator])) == 1]
-    if len(even) > 1:
-        raise TableError(
-            f"Expected one separator but found that {' and '.join(_SEPARATORS[one] for one in even)} each "
-            f"split {source} into rows of one width: name the right one (--separator)"
-        )
-    return even[0] if even else max(splitting, key=lambda separator: widths[separator][0], default=",")
-
-
-def _widths(sample: list[str], separator: str) -> list[int]:
-    """Return the numbers of fields of the sample's records, up to the first that can't be read."""
-    widths = []
-    try:
-        for fields in csv.reader(sample, delimiter=separator, skipinitialspace=True):
-            if not _is_blank(fields):
-                widths.append(len(fields))  # noqa: PERF401 - what was read before an error is wanted
-    except csv.Error:
-        pass  # reported with its place when the rows are read
-    return widths[:-1] if len(sample) == _SAMPLE_LINES else widths  # the last record may be cut
-
-
-def _rows(lines: Iterable[str], separator: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each record that isn't blank, with the number of the line on which it begins."""
-    tidy = _without_blanks_after_quotes(lines, separator)
-    begin = 1
-    try:
-        reader = csv.reader(tidy, delimiter=separator, skipinitialspace=separator != " ", strict=True)
-        for fields in reader:
-            if len(fields) > 1 or not _is_blank(fields):
-                yield begin, fields
-            begin = reader.line_num + 1
-    except csv.Error as error:
-        raise TableError(
-            "Expected quotes that open and close around a whole field but found others in the record that "
-            f'begins in line {begin} of {source} ({error}): close them, and write a quote within quotes as ""'
+            f"Expected a CSV file that can be read to its end but found {source}: {error}: check that it is "
+            "whole"
         ) from None
 
 
-def _is_blank(fields: list[str]) -> bool:
-    return len(fields) < 2 and not any(field.strip() for field in fields)
+class _CsvTable:
+    """A CSV file that is being read."""
 
+    def __init__(
+        self,
+        file: HashingFile,
+        content: io.BufferedReader,
+        source: str,
+        separator: str | None,
+        na: Collection[str],
+    ) -> None:
+        self._file = file
+        self._source = source
+        self._na = na
+        self._warnings: list[str] = []
+        lines = file_lines(content, source)
+        sample = list(islice(lines, SAMPLE_LINES))
+        named = separator_line(sample)
+        self._separator = separator or named or sniffed(sample, source)
+        self._n_comments = commented_header(sample, self._separator)
+        self._sample = sample
+        self._records = Records(chain(sample, lines), self._separator, source)
 
-def _without_blanks_after_quotes(lines: Iterable[str], separator: str) -> Iterator[str]:
-    """Drop blanks after a closing quote, which the csv module refuses."""
-    blanks = re.compile(rf'" +(?={re.escape(separator)}|[\r\n]|$)') if separator != " " else None
-    inside = False
-
-    def tidy(match: re.Match[str]) -> str:
-        closes = (inside + match.string.count('"', 0, match.start() + 1)) % 2 == 0
-        return '"' if closes else match.group()
-
-    for line in lines:
-        if '"' not in line:
-            yield line
-            continue
-        yield blanks.sub(tidy, line) if blanks is not None else line
-        inside ^= line.count('"') % 2 == 1
-
-
-def _check_widths(block: list[tuple[int, list[str]]], width: int, source: str) -> None:
-    for line, fields in block:
-        if len(fields) != width:
-            advice = "complete the row"
-            if len(fields) > width:
-                at_end = not fields[-1].strip()
-                advice = (
-                    "remove the separator at its end"
-                    if at_end
-                    else "name every column in the header, that of row names too"
-                )
+    def read(self, ignore: Collection[str], progress: Progress | None) -> RawTable:
+        """Read header and rows."""
+        rows = iter(self._records)
+        _, header = next(rows, (0, []))
+        names = [name.strip() for name in header]
+        if not names:
             raise TableError(
-                f"Expected {width} fields, as in the header, but found {len(fields)} in line {line} of "
-                f"{source}: {advice}, and quote fields that contain the separator"
+                f"Expected a header and rows but found nothing in {self._source}: the file is empty"
             )
+        raise_problems(name_problems(names, ignore, self._source), self._source)
+        if self._has_row_names(len(names)):
+            names.insert(0, "")
+        if len(names) == 1:
+            raise TableError(
+                f"Expected at least 2 columns, separated by {', '.join(SEPARATORS.values())}, but found only "
+                f"{quoted(names[0])} in {self._source}: name the separator if it is another (--separator)"
+            )
+        self._records.width = len(names)
+        ignored = set(ignore)
+        builders = {
+            place: ColumnBuilder(self._na, comma_separates=self._separator == ",")
+            for place, name in enumerate(names)
+            if name not in ignored
+        }
+        n_rows = self._fill(builders, rows, len(names), progress)
+        columns = {place: builder.column() for place, builder in builders.items()}
+        self._check_unnamed(names, columns)
+        named = {names[place]: column for place, column in columns.items() if names[place]}
+        return RawTable(
+            tuple(filter(None, names)),
+            with_formats(named, comma_separates=self._separator == ","),
+            n_rows,
+            self._file.digest.hexdigest(),
+            self._source,
+            (*self._warnings, *self._noticed(names)),
+        )
+
+    def _has_row_names(self, width: int) -> bool:
+        """Return whether each row of the sample has one field more than the header, first a name of its own.
+
+        R's write.table writes row names so.
+        """
+        _, *rows = sample_records(self._sample, self._separator) or [[]]
+        rows = rows[:-1] if len(self._sample) == SAMPLE_LINES else rows
+        firsts = {row[0].strip() for row in rows if len(row) == width + 1}
+        return len(rows) > 1 and len(firsts) == len(rows) and any(row[-1].strip() for row in rows)
+
+    def _fill(
+        self,
+        builders: Mapping[int, ColumnBuilder],
+        rows: Iterator[tuple[int, list[str]]],
+        width: int,
+        progress: Progress | None,
+    ) -> int:
+        """Give each builder the fields of its column and return the number of rows.
+
+        Raises
+        ------
+        TableError
+            If rows have more or fewer fields than the header.
+        """
+        n_rows = 0
+        ragged: dict[tuple[int, bool], list[int]] = {}
+        while block := list(islice(rows, _BLOCK_ROWS)):
+            for line, fields in block:
+                if len(fields) != width:
+                    ragged.setdefault((len(fields), not fields[-1].strip()), []).append(line)
+            if not ragged:
+                columns = list(zip(*(fields for _, fields in block), strict=True))
+                for place, builder in builders.items():
+                    builder.add(columns[place])
+            n_rows += len(block)
+            if progress is not None:
+                progress(self._file.n_bytes, max(self._file.size, self._file.n_bytes))
+        raise_problems([_ragged(*kind, width, lines) for kind, lines in ragged.items()], self._source)
+        return n_rows
+
+    def _check_unnamed(self, names: list[str], columns: Mapping[int, Column]) -> None:
+        """Leave out columns without a name that hold row names or nothing, and refuse others."""
+        problems = []
+        for place in (place for place, name in enumerate(names) if not name):
+            column = columns[place]
+            if column.missing.all():
+                self._warnings.append(
+                    f"column {place + 1} of {self._source} has neither name nor values: it is left out"
+                )
+            elif place == 0 and not column.missing.any() and column.n_distinct == len(column.missing):
+                self._warnings.append(
+                    f"the first column of {self._source} has no name and differs in every row: it is left "
+                    "out as the rows' names"
+                )
+            else:
+                problems.append(no_name(place + 1, len(names)))
+        raise_problems(problems, self._source)
+
+    def _noticed(self, names: list[str]) -> Iterator[str]:
+        """Yield what a person should know about the file."""
+        n_comments = self._n_comments + self._records.n_comments
+        if n_comments:
+            yield f"lines of {self._source} that begin with '#' were skipped as comments: {n_comments}"
+        if all(as_number(name) is not None for name in names if name):
+            yield (
+                f"every column name of {self._source} is a number ({listed(filter(None, names))}): its first "
+                "line is taken as the header"
+            )
+
+
+def _ragged(found: int, ends_blank: bool, width: int, lines: list[int]) -> Problem:
+    """Return the problem of lines with `found` fields instead of `width`."""
+    advice = "complete the row"
+    if found > width:
+        advice = (
+            "remove the separator at its end"
+            if ends_blank
+            else "name every column in the header, that of row names too"
+        )
+    others = f" and {len(lines) - 1} others" if len(lines) > 1 else ""
+    return Problem(
+        f"{width} fields, as in the header,",
+        f"{found} in line {lines[0]}{others}",
+        f"{advice}, and quote fields that contain the separator",
+    )

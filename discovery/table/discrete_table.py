@@ -1,7 +1,7 @@
 """From a CSV file or a data frame to coded observations of discrete variables.
 
-What can't be used as it stands is refused with one line that says what to do; nothing is guessed. What is
-changed, on request or because it can't matter, is told in `DiscreteTable.warnings`.
+What only a person can decide is refused, all of it in one message that says what to do. What is changed, on
+request or because the column can't be a variable, is reported in `DiscreteTable.warnings`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,18 @@ from numpy.typing import NDArray
 from discovery.errors import TableError
 from discovery.table.columns import RawTable
 from discovery.table.csv_reader import Progress, read_text
-from discovery.table.rows import UsedRows, select_rows
-from discovery.table.settings import TableSettings
+from discovery.table.frame import read_frame
+from discovery.table.rows import MIN_ROWS, UsedRows, select_rows
+from discovery.table.settings import MISSING_TEXTS, TableSettings
 from discovery.table.variables import CodedVariables, code_variables
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DiscreteTable", "InterventionalRows", "read_csv", "read_table"]
+__all__ = ["DiscreteTable", "InterventionalRows", "Source", "read", "read_csv", "source_name"]
 
-MIN_ROWS = 20
+#: A CSV or Parquet file, or a pandas data frame.
+Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,9 @@ class DiscreteTable:
         The rows in which a variable was set; None without an intervention column.
     constants
         The columns that were dropped because they have one state only, with that state.
+    reward_column, reward_states
+        The column that the reward was taken from, and the values that it shows, in the order of text; none
+        where there are more than 32,767.
     """
 
     codes: NDArray[np.int16] = field(repr=False)
@@ -90,6 +95,8 @@ class DiscreteTable:
     sha256: str = ""
     interventional: InterventionalRows | None = None
     constants: dict[str, str] = field(default_factory=dict)
+    reward_column: str | None = None
+    reward_states: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -108,6 +115,8 @@ class DiscreteTable:
         reward: str | None = None,
         *,
         ignore: Collection[str] = (),
+        keep: Collection[str] = (),
+        na: Collection[str] = MISSING_TEXTS,
         missing: str = "refuse",
         bins: int | None = None,
         bin_rule: str = "quantile",
@@ -124,17 +133,17 @@ class DiscreteTable:
         >>> table.states, table.rewards[:4].tolist()
         ({'rain': ('0', '1'), 'wind': ('a', 'b')}, [9.0, 4.0, 8.0, 3.0])
         """
-        from discovery.table.frame import read_frame
-
         settings = TableSettings(
             ignore=ignore,
+            keep=keep,
+            na=na,
             missing=missing,
             bins=bins,
             bin_rule=bin_rule,
             merge_rare=merge_rare,
             intervention_column=intervention_column,
         )
-        return _table(read_frame(frame, ignore=settings.ignore), reward, settings)
+        return read(frame, reward, settings)
 
 
 def read_csv(
@@ -142,6 +151,8 @@ def read_csv(
     reward: str | None = None,
     *,
     ignore: Collection[str] = (),
+    keep: Collection[str] = (),
+    na: Collection[str] = MISSING_TEXTS,
     missing: str = "refuse",
     bins: int | None = None,
     bin_rule: str = "quantile",
@@ -152,32 +163,20 @@ def read_csv(
 ) -> DiscreteTable:
     """Read a table of observations: a header with the columns' names, then a row per observation.
 
-    Fields are text and stay text ("NA", "None", "True" and "01" are states); an empty one is a missing value.
-    Separators (comma, semicolon, tab, pipe), quotes, a byte-order mark, any line ends and blanks around
-    fields are dealt with.
+    Fields are text and stay text ("True" and "01" are states); an empty one is a missing value, and so are
+    the usual marks. Separators (comma, semicolon, tab, pipe), quotes, a byte-order mark, any line ends,
+    blanks around fields, a first line ``sep=;``, comments that begin with "#", R's row names, decimal
+    commas and separators of thousands are dealt with.
 
     Parameters
     ----------
     path
-        The file, in UTF-8.
+        The file, in UTF-8, also compressed by gzip; or a Parquet file, for which pyarrow must be installed.
     reward
         "col": that column's numbers; "col=state": 1 where the column has the state, else 0. The column isn't
         a variable then.
-    ignore
-        Columns to leave out.
-    missing
-        "refuse" empty fields, "drop" the rows that have one, or make "state" of them (named "missing").
-    bins, bin_rule
-        Cut columns of more than 20 distinct numbers, or more than a tenth of the rows, into so many
-        intervals, of equal counts ("quantile") or "width". Without `bins` such columns are refused.
-    merge_rare
-        Merge the states of a variable that are seen in fewer rows than this (or than this fraction of the
-        rows, below 1) into one, named "other".
-    intervention_column
-        The column that says which variable was set in each row, by name or by its column's number from 1;
-        empty or 0 where none was. Such rows go to ``.interventional``.
-    separator
-        One character, where it can't be told.
+    ignore, keep, na, missing, bins, bin_rule, merge_rare, intervention_column, separator
+        As in `TableSettings`. Rows in which a variable was set go to ``.interventional``.
     progress
         Called with the bytes read and the bytes in all, now and then.
 
@@ -185,9 +184,10 @@ def read_csv(
     ------
     TableError
         In one line, if the file can't be read, is empty, binary or ragged; a column's name is empty or occurs
-        twice; a column named here doesn't exist; the reward is neither numbers nor a known state; fields are
-        empty; a column has too many states; two columns are alike up to the names of their states; fewer than
-        2 variables or 20 rows are left. Columns with one state only are dropped with a warning instead.
+        twice; a column named here doesn't exist; fewer than 2 variables or 20 rows are left. In a line each,
+        if the reward is neither numbers nor a known state, values are missing, or columns have too many
+        states. Columns that can't be variables (with one state only, of identifiers, of dates, without any
+        value, equal to another) are left out with a warning instead.
 
     Examples
     --------
@@ -199,6 +199,8 @@ def read_csv(
     """
     settings = TableSettings(
         ignore=ignore,
+        keep=keep,
+        na=na,
         missing=missing,
         bins=bins,
         bin_rule=bin_rule,
@@ -206,23 +208,55 @@ def read_csv(
         intervention_column=intervention_column,
         separator=separator,
     )
-    return read_table(path, reward, settings, progress)
+    return read(path, reward, settings, progress)
 
 
-def read_table(
-    path: str | os.PathLike[str],
-    reward: str | None,
-    settings: TableSettings,
+def read(
+    source: Source,
+    reward: str | None = None,
+    settings: TableSettings | None = None,
     progress: Progress | None = None,
 ) -> DiscreteTable:
-    """Read a table as `read_csv` does, with its settings in one value."""
-    raw = read_text(path, separator=settings.separator, ignore=settings.ignore, progress=progress)
+    """Read a file as `read_csv` does, or take a data frame as it would be read from one.
+
+    Parameters
+    ----------
+    source
+        The file or the frame.
+    reward
+        "col", "col=state" or None.
+    settings
+        How to read the table; `TableSettings()` by default.
+    progress
+        Called with the bytes read and the bytes in all, now and then; not for a frame.
+
+    Raises
+    ------
+    TableError
+        As in `read_csv`.
+    """
+    settings = TableSettings() if settings is None else settings
+    if isinstance(source, str | os.PathLike):
+        raw = read_text(
+            source,
+            separator=settings.separator,
+            ignore=settings.ignore,
+            na=settings.na,
+            progress=progress,
+        )
+    else:
+        raw = read_frame(source, ignore=settings.ignore, na=settings.na)
     return _table(raw, reward, settings)
+
+
+def source_name(source: Source) -> str:
+    """Return the path of a file; of a data frame, that it is one."""
+    return str(source) if isinstance(source, str | os.PathLike) else "the data frame"
 
 
 def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> DiscreteTable:
     """Code the variables of a table that was read, or refuse it."""
-    used = select_rows(raw, reward, settings.intervention_column, settings.missing)
+    used = select_rows(raw, reward, settings)
     observed = used.targets < 0
     _check_rows(int(observed.sum()), used, raw)
     coded = code_variables(used, observed, settings, raw.source)
@@ -245,6 +279,8 @@ def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> Discre
         sha256=raw.sha256,
         interventional=interventional,
         constants=coded.constants,
+        reward_column=None if used.reward is None else used.reward[0],
+        reward_states=used.reward_states,
     )
 
 

@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discovery.errors import TableError
-from discovery.table.columns import MAX_STATES, Column, NumberColumn, RawTable, TextColumn, as_number
-from discovery.table.csv_reader import check_names
-from discovery.wording import quoted
+from discovery.table.column_names import check_names
+from discovery.table.columns import Column, ColumnBuilder, RawTable, TextColumn, with_formats
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["read_frame"]
 
-_SOURCE = "the data frame"
+_BLOCK_ROWS = 4_096
 
 
-def read_frame(frame: pd.DataFrame, *, ignore: Collection[str] = ()) -> RawTable:
+def read_frame(
+    frame: pd.DataFrame,
+    *,
+    ignore: Collection[str] = (),
+    na: Collection[str] = (),
+    source: str = "the data frame",
+) -> RawTable:
     """Return the columns of a data frame, with values as the text that ``str`` gives.
 
     Values that pandas considers missing are missing.
@@ -32,43 +36,42 @@ def read_frame(frame: pd.DataFrame, *, ignore: Collection[str] = ()) -> RawTable
         One row per observation; the index is ignored.
     ignore
         The names of columns to leave out.
+    na
+        The texts that are missing values too.
+    source
+        The name of the table in messages.
 
     Raises
     ------
     TableError
-        If a column's name is empty or occurs twice, a column to leave out doesn't exist, or a column has more
-        than `MAX_STATES` distinct values that aren't all numbers.
+        If a column's name is empty or occurs twice, or a column to leave out doesn't exist.
     """
     names = tuple(str(name).strip() for name in frame.columns)
-    check_names(names, ignore, _SOURCE)
+    check_names(names, ignore, source)
     ignored = set(ignore)
-    columns = {
-        name: _column(frame.iloc[:, position], name)
-        for position, name in enumerate(names)
-        if name not in ignored
-    }
+    columns = with_formats(
+        {
+            name: _column(frame.iloc[:, position], na)
+            for position, name in enumerate(names)
+            if name not in ignored
+        },
+        comma_separates=True,
+    )
     digest = sha256()
     for name, column in columns.items():
         digest.update(repr((name, column.texts if isinstance(column, TextColumn) else None)).encode())
         digest.update((column.codes if isinstance(column, TextColumn) else column.values).tobytes())
-    return RawTable(names, columns, len(frame), digest.hexdigest(), _SOURCE)
+    return RawTable(names, columns, len(frame), digest.hexdigest(), source)
 
 
-def _column(series: pd.Series, name: str) -> Column:
+def _column(series: pd.Series, na: Collection[str]) -> Column:
     import pandas as pd
 
     if series.dtype == object:  # 1 and True are equal, but not as text
         series = series.map(str).where(series.notna())
     indices, values = pd.factorize(series)
-    distinct: dict[str, int] = {}
-    merged = [distinct.setdefault(str(value).strip(), len(distinct)) for value in values]
-    place = np.array([*merged, distinct.setdefault("", len(distinct)) if (indices < 0).any() else -1])
-    if len(distinct) <= MAX_STATES:
-        return TextColumn(place[indices].astype(np.int16), tuple(distinct))
-    numbers = [np.nan if text == "" else as_number(text) for text in distinct]
-    if None in numbers:
-        raise TableError(
-            f"Expected numbers or at most {MAX_STATES} distinct values but found {len(distinct)} in column "
-            f"{quoted(name)} of {_SOURCE}: leave it out (--ignore)"
-        )
-    return NumberColumn(np.array(numbers, dtype=np.float64)[place[indices]])
+    texts = np.array([*map(str, values), ""], dtype=object)
+    builder = ColumnBuilder(na)
+    for begin in range(0, len(indices), _BLOCK_ROWS):
+        builder.add(tuple(texts[indices[begin : begin + _BLOCK_ROWS]]))  # index −1, missing, is the last
+    return builder.column()

@@ -9,8 +9,12 @@ import numpy as np
 
 from discovery.errors import TableError
 from discovery.table.binning import BIN_RULES
+from discovery.wording import listed
 
-__all__ = ["TableSettings"]
+__all__ = ["MISSING_TEXTS", "TableSettings"]
+
+#: The texts that count as missing values unless others are named.
+MISSING_TEXTS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", ".")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +25,12 @@ class TableSettings:
     ----------
     ignore
         Columns to leave out.
+    keep
+        Columns to use although they look like identifiers or dates, which are left out otherwise.
+    na
+        The texts that count as missing values, as an empty field always does. With ``na=""`` no text does.
     missing
-        "refuse" empty fields, "drop" the rows that have one, or make a "state" of them, named "missing".
+        "refuse" missing values, "drop" the rows that have one, or make a "state" of them, named "missing".
     bins, bin_rule
         Cut columns of more than 20 distinct numbers, or of more than a tenth of the rows, into this many
         intervals, of equal counts ("quantile") or of equal "width". None: such columns are refused.
@@ -42,6 +50,8 @@ class TableSettings:
     """
 
     ignore: Collection[str] = ()
+    keep: Collection[str] = ()
+    na: Collection[str] = MISSING_TEXTS
     missing: str = "refuse"
     bins: int | None = None
     bin_rule: str = "quantile"
@@ -50,10 +60,16 @@ class TableSettings:
     separator: str | None = None
 
     def __post_init__(self) -> None:
-        # A single name is a collection of letters to Python; it is meant as one column.
-        object.__setattr__(
-            self, "ignore", (self.ignore,) if isinstance(self.ignore, str) else tuple(self.ignore)
-        )
+        for name in ("ignore", "keep", "na"):
+            # A single text is a collection of letters to Python; it is meant as one column, or one token.
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+        object.__setattr__(self, "na", tuple(text.strip() for text in self.na if text.strip()))
+        if both := set(self.ignore) & set(self.keep):
+            raise TableError(
+                f"Expected columns to ignore or to keep but found {listed(sorted(both))} among both: take "
+                "them out of one (--ignore, --keep)"
+            )
         if self.missing not in ("refuse", "drop", "state"):
             raise TableError(f"Expected missing to be 'refuse', 'drop' or 'state' but found {self.missing!r}")
         if self.bins is not None and (not _is_whole(self.bins) or self.bins < 2):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
-from discovery.table.coding import MAX_NUMBERS, CodedVariable, appearances, code_variable
-from discovery.table.columns import Column, TextColumn, as_number
+from discovery.table.coding import CodedVariable, appearances, code_variable
+from discovery.table.columns import Column, TextColumn
+from discovery.table.problems import Problem, raise_problems
 from discovery.table.rows import UsedRows
 from discovery.table.settings import TableSettings
 from discovery.wording import listed, quoted
@@ -51,6 +53,8 @@ def code_variables(
 ) -> CodedVariables:
     """Return the variables that vary, with their states and codes.
 
+    Of columns that are equal up to the names of their states, only the first is a variable.
+
     Parameters
     ----------
     used
@@ -65,20 +69,19 @@ def code_variables(
     Raises
     ------
     TableError
-        If a column has too many states, two columns are equal up to the names of their states, or fewer than
-        2 variables vary where nothing was set.
+        If the rows have problems, a column has too many states, or fewer than 2 variables vary where nothing
+        was set.
     """
-    coded = _coded(used, observed, settings, source)
+    lonely = _lonely(used)
+    coded, problems = _coded(used, observed, settings)
+    if problems or used.problems:
+        raise_problems([*used.problems, *problems, *lonely], source)
     constants = {name: variable.states[0] for name, variable in coded.items() if variable.n_observed == 1}
     variables = {name: variable for name, variable in coded.items() if name not in constants}
+    twins = _twins(variables, observed, settings.keep)
+    variables = {name: variable for name, variable in variables.items() if name not in twins}
     if len(variables) < MIN_VARIABLES:
-        raise TableError(
-            f"Expected at least {MIN_VARIABLES} variables that vary but found "
-            f"{f'only {listed(variables)}' if variables else 'none'} in {source}"
-            f"{f', and {listed(constants)} constant' if constants else ''}: add columns, or name the "
-            "separator (--separator)"
-        )
-    _check_twins(variables, used.reward, observed, source)
+        raise TableError(_too_few(variables, constants, twins, used.kinds, source))
     codes = np.empty((len(observed), len(variables)), dtype=np.int16, order="F")
     for place, variable in enumerate(variables.values()):
         codes[:, place] = variable.codes
@@ -89,6 +92,10 @@ def code_variables(
     warnings = [f"{what}: {', '.join(where)}" for what, where in places.items()]
     if constants:
         warnings.append(f"columns with one state only were dropped: {listed(constants, len(constants))}")
+    if twins:
+        like = ", ".join(f"{quoted(name)} (as {quoted(other)})" for name, other in twins.items())
+        warnings.append(f"columns equal to another up to the names of their states were left out: {like}")
+    warnings += _reward_warnings(variables, used.reward, observed)
     return CodedVariables(
         codes,
         {name: variable.states[: variable.n_observed] for name, variable in variables.items()},
@@ -98,64 +105,96 @@ def code_variables(
     )
 
 
+def _lonely(used: UsedRows) -> list[Problem]:
+    """Return the problem that fewer than two columns are left beside whole numbers that were left out."""
+    numbers = [name for name, kind in used.kinds.items() if kind == "numbers"]
+    if len(used.variables) >= MIN_VARIABLES or not numbers:
+        return []
+    keep = tuple(("--keep", name) for name in numbers)
+    return [
+        Problem(
+            f"at least {MIN_VARIABLES} variables",
+            f"only {listed(used.variables)} besides {listed(numbers)}, left out as identifiers,",
+            f"use those (--keep {shlex.join(numbers)})",
+            (*keep, ("--bins", "3")),
+        )
+    ]
+
+
 def _coded(
-    used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings, source: str
-) -> dict[str, CodedVariable]:
+    used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings
+) -> tuple[dict[str, CodedVariable], list[Problem]]:
     coded = {}
-    refused: dict[str, Column] = {}
+    problems = []
     for name in tuple(used.variables):
-        column = used.variables.pop(name)
-        variable = code_variable(name, column, observed, settings)
-        if variable is None:
-            refused[name] = column
+        variable = code_variable(name, used.variables.pop(name), observed, settings)
+        if isinstance(variable, Problem):
+            problems.append(variable)
         else:
             coded[name] = variable
-    if refused:
-        raise TableError(_too_many(refused, int(observed.sum()), settings, source))
-    return coded
+    return coded, problems
 
 
-def _too_many(refused: Mapping[str, Column], n_rows: int, settings: TableSettings, source: str) -> str:
-    """Return the message about columns with too many states, with advice for the first."""
-    name, *others = refused
-    column = refused[name]
-    kind, remedy = "values", "merge rare ones (--merge-rare)"
-    if column.numbers() is not None:
-        kind, remedy = (
-            "numbers",
-            "take fewer bins (--bins)" if settings.bins else "cut them into bins (--bins)",
-        )
-    elif isinstance(column, TextColumn):
-        odd = [text for text in column.texts if as_number(text) is None]
-        if len(odd) < len(column.texts) / 2:
-            kind, remedy = (
-                f"numbers and texts like {quoted(odd[0])}",
-                "leave fields empty where a number is missing",
-            )
+def _too_few(
+    variables: Collection[str],
+    constants: Collection[str],
+    twins: Collection[str],
+    kinds: Collection[str],
+    source: str,
+) -> str:
+    """Return the message that fewer than two columns vary, with what became of the others."""
+    others = [
+        *([f"{listed(constants)} constant"] if constants else []),
+        *([f"{listed(twins)} equal to another"] if twins else []),
+        *(
+            [f"{listed(kinds)} left out as identifiers or dates (--keep {shlex.join(kinds)})"]
+            if kinds
+            else []
+        ),
+    ]
     return (
-        f"Expected at most {MAX_NUMBERS} different numbers in a column, and at most a tenth as many values "
-        f"as there are rows, but found {column.n_distinct} {kind} in {n_rows} rows of {quoted(name)} in "
-        f"{source}{f' (and too many in {listed(others)})' if others else ''}: {remedy}, "
-        "or leave the column out (--ignore)"
+        f"Expected at least {MIN_VARIABLES} variables that vary but found "
+        f"{f'only {listed(variables)}' if variables else 'none'} in {source}"
+        f"{', and ' if others else ''}{', '.join(others)}: add columns, or name the separator (--separator)"
     )
 
 
-def _check_twins(
-    variables: dict[str, CodedVariable],
-    reward: tuple[str, Column] | None,
-    observed: NDArray[np.bool_],
-    source: str,
-) -> None:
-    """Refuse two columns with the same information; each is hashed once: linear time in their number."""
-    columns = [(name, variable.codes, len(variable.states)) for name, variable in variables.items()]
-    if reward is not None and isinstance(reward[1], TextColumn):
-        columns.append((reward[0], reward[1].codes, len(reward[1].texts)))
-    seen: dict[bytes, str] = {}
-    for name, codes, n_states in columns:
-        key = blake2b(appearances(codes[observed], n_states).tobytes(), digest_size=16).digest()
-        if key in seen:
-            raise TableError(
-                f"Expected columns with different information but found {quoted(seen[key])} and "
-                f"{quoted(name)} of {source} alike up to the names of their states: leave one out (--ignore)"
-            )
-        seen[key] = name
+def _twins(
+    variables: dict[str, CodedVariable], observed: NDArray[np.bool_], keep: Collection[str]
+) -> dict[str, str]:
+    """Return columns with the same information as another, and that other: the first, unless one is kept.
+
+    Each column is hashed once: linear time in their number.
+    """
+    groups: dict[bytes, list[str]] = {}
+    for name, variable in variables.items():
+        groups.setdefault(_content(variable.codes[observed], len(variable.states)), []).append(name)
+    twins = {}
+    for group in groups.values():
+        stays = next((name for name in group if name in keep), group[0])
+        twins.update({name: stays for name in group if name != stays and name not in keep})
+    return twins
+
+
+def _reward_warnings(
+    variables: dict[str, CodedVariable], reward: tuple[str, Column] | None, observed: NDArray[np.bool_]
+) -> list[str]:
+    """Return the warning about variables that are the reward under other names."""
+    if reward is None or not isinstance(reward[1], TextColumn):
+        return []
+    content = _content(reward[1].codes[observed], len(reward[1].texts))
+    same = [
+        name
+        for name, variable in variables.items()
+        if _content(variable.codes[observed], len(variable.states)) == content
+    ]
+    if not same:
+        return []
+    return [
+        f"the reward {quoted(reward[0])} is an exact function of {listed(same)}: leave it out (--ignore) if "
+        "it is the reward by another name"
+    ]
+
+
+def _content(codes: NDArray[np.int16], n_states: int) -> bytes:
+    return blake2b(appearances(codes, n_states).tobytes(), digest_size=16).digest()

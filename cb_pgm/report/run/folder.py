@@ -29,6 +29,7 @@ from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
 from cb_pgm.plotting.regret import draw_regret, regret_bands, save
 from cb_pgm.provenance import command, versions
 from discovery import EssentialGraph
+from discovery.table.discrete_table import source_name
 
 __all__ = ["RunFolder", "read_run", "resolved_settings", "run_material", "write_run"]
 
@@ -67,6 +68,7 @@ def resolved_settings(task: Task) -> dict[str, Any]:
     """Return all that a run depends on: settings, what was filled in for them, data hash and versions."""
     context = task.context
     asked = {name: _plain(value) for name, value in asdict(task.settings).items()}
+    asked["csv"] = source_name(task.settings.csv)
     return {
         "settings": asked | {"seed": task.seed},
         "resolved": {
@@ -77,7 +79,7 @@ def resolved_settings(task: Task) -> dict[str, Any]:
             "max_parents": context.max_parents,
             "settable": list(task.system.settable),
         },
-        "data": {"path": str(task.settings.csv), "sha256": task.table.sha256},
+        "data": {"path": source_name(task.settings.csv), "sha256": task.table.sha256},
         "versions": versions(),
         "command": command(),
     }

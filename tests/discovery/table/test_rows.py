@@ -42,9 +42,16 @@ class TestMissing:
     def test_empty_fields_are_refused_and_counted(self, gaps: pd.DataFrame, path: Path) -> None:
         empty = gaps.isna()
         row = int(np.argmax(empty["w"])) + 1
-        told = f"found {empty.sum().sum()} empty in .*data row {row} of column 'w' .columns: 'w', 'x', 'gain'"
-        with pytest.raises(TableError, match=told):
+        with pytest.raises(TableError) as refusal:
             read_csv(path, reward="gain")
+        first, *others = str(refusal.value).splitlines()
+        assert first.endswith("decide on each, or add --missing drop")
+        assert others[0].startswith(
+            f"  {empty['w'].sum()} of 400 missing, the first in data row {row} of column 'w'"
+        )
+        assert [line.split(" missing")[0].split()[0] for line in others] == [
+            str(empty[name].sum()) for name in ("w", "x", "gain")
+        ]
 
     def test_dropping_keeps_the_complete_rows(self, gaps: pd.DataFrame, path: Path) -> None:
         table = read_csv(path, reward="gain", missing="drop")
@@ -77,10 +84,21 @@ class TestMissing:
         assert table.states["w"] == ("a", "b", "c")
         assert table.codes[:, 0].max() == 2
 
-    def test_a_column_that_is_always_empty_leaves_no_rows_to_read(self, frame: pd.DataFrame) -> None:
+    def test_a_column_that_is_always_empty_is_left_out(self, frame: pd.DataFrame) -> None:
         frame["void"] = None
-        with pytest.raises(TableError, match=r"found 0 in the data frame \(400 of 400 .*most in 'void'"):
+        table = DiscreteTable.from_frame(frame, ignore=["gain"])
+        assert table.n_rows == 400
+        assert table.warnings == ("columns of no values were left out: 'void'",)
+
+    def test_rows_without_a_value_in_one_column_of_two_are_blamed_on_it(self, frame: pd.DataFrame) -> None:
+        """A table of which too few rows are left says which column takes them."""
+        frame.loc[10:, "x"] = None
+        frame.loc[:5, "w"] = None
+        with pytest.raises(TableError, match=r"found 4 in the data frame \(396 of 400 .*most in 'x' \(390\)"):
             DiscreteTable.from_frame(frame, missing="drop", ignore=["gain"])
+        frame.loc[[3, 4], "gain"] = np.nan
+        table = DiscreteTable.from_frame(frame, missing="state", reward="gain")
+        assert "2 of 400 rows were left out for missing values, most in 'gain' (2)" in table.warnings
 
 
 class TestInterventions:

@@ -1,0 +1,153 @@
+"""Open a file by its first bytes: text, compressed text, Parquet, or something that is refused by name."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from discovery.errors import TableError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["HashingFile", "file_lines", "is_parquet", "opened", "parquet_frame"]
+
+_LONGEST_LINE = 1 << 24
+_GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
+_OTHERS = {
+    b"PK\x03\x04": "an Excel workbook or another zip archive",
+    b"PK\x05\x06": "an empty zip archive",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"\xfd7zXZ\x00": "a file compressed by xz",
+    b"\x28\xb5\x2f\xfd": "a file compressed by zstd",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"ARROW1": "a Feather or Arrow file",
+    b"FEA1": "a Feather file",
+    b"$FL2": "an SPSS file",
+    b"$FL3": "an SPSS file",
+    b"<stata_dta>": "a Stata file",
+    b"SQLite format 3": "an SQLite database",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a NumPy array",
+    b"\x80\x04\x95": "a Python pickle",
+    b"\x80\x05\x95": "a Python pickle",
+    b"RDX2\n": "an R data file",
+    b"RDX3\n": "an R data file",
+    b"X\n\x00\x00": "an R data file",
+    b"Obj\x01": "an Avro file",
+    b"%PDF-": "a PDF file",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"<!DOCTYPE": "a web page",
+    b"<!doctype": "a web page",
+    b"<html": "a web page",
+    b"<?xml": "an XML file",
+    b'{"': "a JSON file",
+    b'[{"': "a JSON file",
+}
+
+
+class HashingFile(io.RawIOBase):
+    """A file that hashes its bytes while they are read, so that a pipe needs to be read only once."""
+
+    def __init__(self, raw: io.RawIOBase) -> None:
+        super().__init__()
+        self._raw = raw
+        self.digest = sha256()
+        self.n_bytes = 0
+        self.size = os.fstat(raw.fileno()).st_size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        count = self._raw.readinto(buffer) or 0
+        self.digest.update(memoryview(buffer)[:count])
+        self.n_bytes += count
+        return count
+
+
+def opened(file: HashingFile, source: str) -> io.BufferedReader:
+    """Return the file's content, unpacked if it was compressed by gzip.
+
+    Raises
+    ------
+    TableError
+        If its first bytes are those of a format that isn't read.
+    """
+    content: io.BufferedReader = io.BufferedReader(file, buffer_size=1 << 20)
+    if content.peek(2)[:2] == _GZIP:
+        unpacked = gzip.GzipFile(fileobj=content, mode="rb")
+        content = io.BufferedReader(unpacked, buffer_size=1 << 20)
+    begin = content.peek(16)[:16]
+    kind = next((kind for mark, kind in _OTHERS.items() if begin.startswith(mark)), None)
+    if begin[:3] == b"BZh" and begin[4:10] == b"1AY&SY":
+        kind = "a file compressed by bzip2"
+    if kind is not None:
+        raise TableError(
+            f"Expected a table as CSV (also .csv.gz or .tsv) or Parquet but found {kind} in {source}: save "
+            "the table as CSV in UTF-8"
+        )
+    return content
+
+
+def is_parquet(content: io.BufferedReader) -> bool:
+    """Return whether the content is in the Parquet format."""
+    return content.peek(4)[:4] == _PARQUET
+
+
+def parquet_frame(content: io.BufferedReader, source: str) -> pd.DataFrame:
+    """Read a Parquet file with pandas; an index that has a name becomes a column.
+
+    Raises
+    ------
+    TableError
+        If pyarrow isn't installed, or the file is damaged.
+    """
+    import pandas as pd
+
+    try:
+        from pyarrow import ArrowException
+    except ImportError:
+        raise TableError(
+            f"Expected the package pyarrow, which reads Parquet, but found it missing; {source} can't be "
+            "read: pip install 'cb-pgm[parquet]', or save the table as CSV"
+        ) from None
+    try:
+        frame = pd.read_parquet(io.BytesIO(content.read()), engine="pyarrow")
+    except (ArrowException, OSError, ValueError, KeyError) as error:
+        raise TableError(
+            f"Expected a whole Parquet file but found a damaged one in {source} "
+            f"({' '.join(str(error).split())[:200]}): write it again"
+        ) from None
+    return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
+
+
+def file_lines(content: io.BufferedReader, source: str) -> Iterator[str]:
+    """Yield the lines unchanged, in UTF-8, or in UTF-16 if a byte-order mark says so.
+
+    Raises
+    ------
+    TableError
+        If there are bytes that no text file has, or a line doesn't end.
+    """
+    marked = content.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text = io.TextIOWrapper(content, encoding="utf-16" if marked else "utf-8-sig", newline="")
+    for number, line in enumerate(iter(partial(text.readline, _LONGEST_LINE), ""), start=1):
+        if len(line) == _LONGEST_LINE:
+            raise TableError(
+                f"Expected lines of fewer than {_LONGEST_LINE} characters but found a longer one, line "
+                f"{number} of {source}: end every row with a line break"
+            )
+        if "\0" in line:
+            raise TableError(
+                f"Expected text but found a NUL byte in line {number} of {source}, which is binary: save it "
+                "as CSV in UTF-8"
+            )
+        yield line
