@@ -113,7 +113,7 @@ def as_markdown(table: pd.DataFrame) -> str:
     lines = [
         "Mean regret at T (median rounds until the reward's parents were identified; – if they weren't).",
         "✗: systems in which other variables were identified in the end. RAPS isn't run where it needs more",
-        "than T pulls, and says how many. Regret below 0: several variables set at once beat the best single one.",
+        "than T pulls, and says how many. Regret below 0: several variables set at once beat one.",
         "All know σ (screening and causal-ucb that of the reward given its parents); those that use it,",
         "the true essential graph with exact marginals and gaps, and the number of parents.",
         "",

@@ -14,7 +14,6 @@ from cb_pgm.pipeline.recommendation import Recommendation, recommend, recommenda
 from cb_pgm.pipeline.task import Played, Task, budget_lines, groups_of
 from cb_pgm.policies.registry import policy_kind
 from cb_pgm.wording import count, listed
-from cb_pgm.wording import count, listed, setting
 from discovery.table.discrete_table import source_name
 
 if TYPE_CHECKING:
