@@ -171,7 +171,7 @@ class Policy(ABC):
 
     @property
     def fallback(self) -> str | None:
-        """Why the policy gave up its own way and plays UCB over all arms; None where it didn't."""
+        """Why the policy gave up its own way and plays all arms; None where it didn't."""
         return None
 
     def best_arm(self, failure_prob: float | None = None) -> ArmEstimate | None:
