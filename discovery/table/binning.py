@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
+from discovery.table.settings import BIN_RULES
 
-__all__ = ["BIN_RULES", "bin_numbers", "merge_rare_states"]
+__all__ = ["bin_numbers", "merge_rare_states"]
 
 #: A zero so many times as frequent as any other number is no measurement like the others.
 _INFLATED = 5
-
-#: The rules for intervals, and scikit-learn's names for them.
-BIN_RULES = {"quantile": "quantile", "width": "uniform"}
 
 
 def bin_numbers(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-
-import numpy as np
+from numbers import Integral  # numpy's integers are of it too
 
 from discovery.errors import TableError
-from discovery.table.binning import BIN_RULES
 from discovery.wording import listed
 
-__all__ = ["MISSING_TEXTS", "TableSettings"]
+__all__ = ["BIN_RULES", "MISSING_TEXTS", "TableSettings"]
 
 #: The texts that count as missing values unless others are named.
 MISSING_TEXTS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", ".")
+
+#: The rules for intervals, and scikit-learn's names for them.
+BIN_RULES = {"quantile": "quantile", "width": "uniform"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,4 +89,4 @@ class TableSettings:
 
 
 def _is_whole(number: object) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+    return isinstance(number, Integral) and not isinstance(number, bool)
