@@ -113,6 +113,7 @@ class RunReport:
             "grounds": outcome.grounds,
             "best_arm": None if best is None else _arm(best.intervention) | {"grounds": best.grounds},
             "fallback": outcome.fallback,
+            "failure_shares": self.task.policy_of(played).budget.shares(),
         }
 
     def _truth(self) -> dict[str, Any]:
@@ -209,7 +210,7 @@ def _fallbacks(report: RunReport) -> list[str]:
         reasons = Counter(played.outcome.fallback for played in group if played.outcome.fallback)
         for reason, times in reasons.items():
             often = f" in {times} of {len(group)} runs" if len(group) > 1 else ""
-            lines.append(f"{_name(group[0])} fell back to UCB over all arms{often}: {reason}")
+            lines.append(f"{_name(group[0])} went over to all arms{often}: {reason}")
     return lines
 
 
@@ -229,6 +230,9 @@ def _legend(report: RunReport) -> list[str]:
         f"{name}: {policy_kind(name).summary}." for name in sorted(on_oracle) if policy_kind(name).is_oracle
     ]
     if any(played.outcome.reward_variables for played in report.played):
+        lines.append(
+            "identified: the only variable, or set of variables, that could explain the reward alone."
+        )
         lines.append(f"right: the identified causes are those of the {system}.")
     lines.append(
         "regret: mean reward lost over all rounds against the best intervention on one variable"
@@ -237,6 +241,10 @@ def _legend(report: RunReport) -> list[str]:
     means = [statistics.fmean(played.outcome.regret for played in group) for group in report.groups()]
     if min(means) < 0:
         lines.append("Regret below zero: the policy set several variables at once, which was better.")
+    budgets = {
+        entry.name: entry.policy.budget for entry in task.entries if policy_kind(entry.name).identifies
+    }
+    lines += [f"{name}: {budget}" for name, budget in budgets.items()]
     return lines
 
 

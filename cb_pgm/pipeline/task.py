@@ -88,6 +88,10 @@ class Task:
         """Return a mean reward of the system on the scale of the table."""
         return float(mean if self.flip_from is None else self.flip_from - mean)
 
+    def policy_of(self, played: Played) -> Policy:
+        """Return the policy that was played, as it was before its first pull."""
+        return next(entry.policy for entry in self.entries if entry.name == played.policy)
+
     def correct(self, played: Played) -> bool | None:
         """Return whether the identified parents are those of the system; None if none are identified."""
         identified = played.outcome.reward_variables

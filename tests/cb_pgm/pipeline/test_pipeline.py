@@ -70,7 +70,7 @@ def test_the_object_has_the_promised_shape(report):
     for row in content["policies"]:
         assert set(row) == {
             "policy", "graph", "run", "reward_variables", "correct", "interventions_to_find", "regret",
-            "best_arm", "fallback", "grounds",
+            "best_arm", "fallback", "grounds", "failure_shares",
         }  # fmt: skip
         assert row["regret"] >= 0
         assert set(row["best_arm"]) == {"variable", "state", "grounds"}
