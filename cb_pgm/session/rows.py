@@ -25,7 +25,8 @@ from cb_pgm.wording import listed, nearest
 from discovery.table.column_names import check_names
 from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable
 from discovery.table.csv_reader import read_text
-from discovery.table.number_format import as_number
+from discovery.table.number_format import PLAIN, NumberFormat, as_number
+from discovery.table.settings import MISSING_TEXTS
 from discovery.wording import quoted
 
 __all__ = ["RowSource", "check_rows", "exported_rows", "read_rows"]
@@ -168,12 +169,13 @@ def _check_columns(table: RawTable, settings: SessionSettings) -> None:
 def _codes(table: RawTable, variable: str, states: Sequence[str], faults: list[_Fault]) -> NDArray[np.int16]:
     """Return the codes of a variable's column; -1 for an unknown state, of which the first is a fault."""
     column = table.columns[variable]
+    written = PLAIN
     if isinstance(column, NumberColumn):
         texts: Sequence[str] = [f"{value:.17g}" for value in column.values]
         indices: NDArray[np.int64] = np.arange(len(texts))
     else:
-        texts, indices = column.texts, column.codes.astype(np.int64)
-    code_of = np.array([_code(text, states) for text in texts], dtype=np.int16)
+        texts, indices, written = column.texts, column.codes.astype(np.int64), column.format
+    code_of = np.array([_code(text, states, written) for text in texts], dtype=np.int16)
     codes = code_of[indices]
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
@@ -183,17 +185,17 @@ def _codes(table: RawTable, variable: str, states: Sequence[str], faults: list[_
     return codes
 
 
-def _code(text: str, states: Sequence[str]) -> int:
+def _code(text: str, states: Sequence[str], written: NumberFormat) -> int:
     """Return the index of a state by its name, of an interval by a number in it; -1 if there is none."""
     if text in states:
         return states.index(text)
-    if text == "":
+    if text == "" or text in MISSING_TEXTS:
         return states.index(_MISSING) if _MISSING in states else -1
-    number = as_number(text)
+    number = written.number(text)
     if number is not None:
         for index, state in enumerate(states):
             low, high = _interval(state)
-            if low <= number < high:
+            if low <= number < high or number == as_number(state):
                 return index
     return -1
 
@@ -215,9 +217,11 @@ def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDAr
         return _codes(table, reward.column, reward.states, faults).astype(np.float64)
     fields = np.zeros(table.n_rows)
     low, high = reward.limits
+    column = table.columns[reward.column]
+    written = PLAIN if isinstance(column, NumberColumn) else column.format
     for row in range(table.n_rows):
         text = _text(table, reward.column, row)
-        number = as_number(text)
+        number = written.number(text)
         if number is None:
             found = quoted(text) if text else "nothing"
             faults.append(_Fault(row, reward.column, "a number as the reward", found, _CORRECT))

@@ -286,8 +286,8 @@ def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> Discre
 
 def _check_rows(n_rows: int, used: UsedRows, raw: RawTable) -> None:
     if n_rows < MIN_ROWS:
-        why = f" ({'; '.join(used.warnings)})" if used.warnings else ""
-        remedy = "ignore columns that are often empty" if used.warnings else "add observations"
+        why = f" ({'; '.join(used.about_rows)})" if used.about_rows else ""
+        remedy = "ignore columns that are often empty" if used.about_rows else "add observations"
         kind = "rows in which nothing was set" if (used.targets >= 0).any() else "rows"
         raise TableError(
             f"Expected at least {MIN_ROWS} {kind} but found {n_rows} in {raw.source}{why}: {remedy}"

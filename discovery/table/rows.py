@@ -47,6 +47,8 @@ class UsedRows:
         int32 [n_rows]: the position among the table's columns of the one that was set; −1 for none.
     warnings
         The columns, rows and values that aren't used as they are, one line each.
+    about_rows
+        Those of them that are about rows.
     problems
         What keeps the table from being used. The rows are then those that would be left if a person decided
         on missing values as the problems advise.
@@ -60,6 +62,7 @@ class UsedRows:
     reward_states: tuple[str, ...]
     targets: NDArray[np.int32]
     warnings: tuple[str, ...]
+    about_rows: tuple[str, ...]
     problems: tuple[Problem, ...]
     kinds: dict[str, str]
 
@@ -108,11 +111,10 @@ def select_rows(raw: RawTable, reward: str | None, settings: TableSettings) -> U
     variables = {name: column for name, column in variables.items() if name not in kinds}
     warnings += _missing_texts({**variables, **(dict([found]) if found else {})})
     keep, about_rows, about_missing = _complete_rows(variables, found, settings, raw)
-    warnings += about_rows
     advised = {name for problem in about_missing for flag, name in problem.flags if flag == "--ignore"}
     beyond = np.array([name not in variables for name in raw.names] + [False])[targets]
     if (beyond & keep).any():
-        warnings.append(f"{(beyond & keep).sum()} rows in which an ignored column was set were left out")
+        about_rows.append(f"{(beyond & keep).sum()} rows in which an ignored column was set were left out")
         keep &= ~beyond
     states: tuple[str, ...] = ()
     if found is not None:
@@ -125,7 +127,8 @@ def select_rows(raw: RawTable, reward: str | None, settings: TableSettings) -> U
         found,
         states,
         targets[keep],
-        tuple(warnings),
+        (*warnings, *about_rows),
+        tuple(about_rows),
         (*problems, *about_missing),
         kinds,
     )
@@ -174,14 +177,15 @@ def reward_values(
             return values[column.codes], None
         has = f"one of {listed(named)}" if named else "the column alone, since it holds numbers"
         return None, Problem(
-            f"a state of the reward column {quoted(name)}",
-            f"{quoted(state)}, which no row has,",
+            "a state of the reward column",
+            f"{quoted(state)}, which no row has in {quoted(name)},",
             f"name {has} (--reward)",
         )
     numbers = column.numbers()
     if numbers is not None:
         return numbers, None
     odd = sorted(column.odd_texts)
+    flags: tuple[tuple[str, str], ...] = ()
     if not odd:
         advice = "name another column (--reward)"
     elif len(odd) <= _FEW_ODD < len(named):
@@ -195,10 +199,12 @@ def reward_values(
             f"name the rewarded state, as in {name}=STATE with one of {listed(named)}, and try "
             f"--reward {shlex.quote(f'{name}={named[-1]}')}"
         )
+        flags = (("--reward", f"{name}={named[-1]}"),)
     return None, Problem(
-        f"finite numbers in the reward column {quoted(name)}",
-        quoted(odd[0]) if odd else "only empty fields",
+        "finite numbers in the reward column",
+        f"{quoted(odd[0]) if odd else 'only empty fields'} in {quoted(name)}",
         advice,
+        flags,
     )
 
 
