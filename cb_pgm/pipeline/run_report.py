@@ -241,10 +241,8 @@ def _legend(report: RunReport) -> list[str]:
     means = [statistics.fmean(played.outcome.regret for played in group) for group in report.groups()]
     if min(means) < 0:
         lines.append("Regret below zero: the policy set several variables at once, which was better.")
-    budgets = {
-        entry.name: entry.policy.budget for entry in task.entries if policy_kind(entry.name).identifies
-    }
-    lines += [f"{name}: {budget}" for name, budget in budgets.items()]
+    budgets = {entry.name: entry.policy.budget for entry in task.entries}
+    lines += [f"{name}: {budget}." for name, budget in budgets.items() if len(budget.shares()) > 1]
     return lines
 
 
