@@ -26,7 +26,7 @@ from cb_pgm.effects.arms import Arm, Draws
 from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.measured import Interval, Sample, anytime_interval, mean_interval
 from cb_pgm.effects.noise import RewardScale
-from cb_pgm.effects.report import Comparison, Decision
+from cb_pgm.effects.values import Comparison, Decision
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.model.intervention import Intervention
 

@@ -15,8 +15,9 @@ from cb_pgm.effects.measured import Sample, anytime_interval, bounds, mean_inter
 from cb_pgm.effects.noise import RewardScale, reward_scale
 from cb_pgm.effects.open_edges import deciding_edges
 from cb_pgm.effects.parents import likely_parents
-from cb_pgm.effects.report import ArmEffect, EffectsReport, SetRows
+from cb_pgm.effects.report import EffectsReport
 from cb_pgm.effects.sink import sink_warnings
+from cb_pgm.effects.values import ArmEffect, SetRows
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import States
 from cb_pgm.wording import did_you_mean

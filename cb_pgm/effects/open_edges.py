@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.effects.arms import Arm, Draws
 from cb_pgm.effects.draws import MODELS_A_DRAW
-from cb_pgm.effects.report import OpenEdge
+from cb_pgm.effects.values import OpenEdge
 from cb_pgm.model.intervention import Intervention
 
 __all__ = ["deciding_edges"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cb_pgm.effects.measured import Interval, Sample
-from cb_pgm.effects.report import ArmEffect, Comparison, Decision, EffectsReport, OpenEdge, SetRows
+from cb_pgm.effects.values import Answer, ArmEffect, Comparison, Decision, OpenEdge, SetRows
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.wording import count, number, setting
 
@@ -22,8 +22,8 @@ _GROUNDS = {
         "assumes that the reward has one cause, and no hidden one."
     ),
     "fitted": (
-        "Ground: fitted. These are means over graphs estimated from the table; it is assumed that there is no "
-        "hidden cause."
+        "Ground: fitted. These are means over graphs estimated from the table; it is assumed that there is "
+        "no hidden cause."
     ),
     "assumed": (
         "Ground: assumed. These are means over graphs that the given graph or knowledge restricts; that is "
@@ -32,7 +32,7 @@ _GROUNDS = {
 }
 
 
-def report_text(report: EffectsReport) -> str:
+def report_text(report: Answer) -> str:
     """Return the whole answer: the recommendation first, then what it hangs on, the arms and the notes."""
     parts = [
         _heading(report),
@@ -46,7 +46,7 @@ def report_text(report: EffectsReport) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _heading(report: EffectsReport) -> str:
+def _heading(report: Answer) -> str:
     set_rows = f" and {count(report.set_rows, 'row')} in which a variable was set" if report.set_rows else ""
     aim = "lowest" if report.minimize else "highest"
     return (
@@ -55,7 +55,7 @@ def _heading(report: EffectsReport) -> str:
     )
 
 
-def _recommendation(report: EffectsReport) -> list[str]:
+def _recommendation(report: Answer) -> list[str]:
     decision = report.decision
     level = f"{100 * (1 - report.failure_prob):g} %"
     expected = (
@@ -143,7 +143,7 @@ def _interval(interval: Interval) -> str:
     return f"{number(interval[0])} to {number(interval[1])}"
 
 
-def _notes(report: EffectsReport) -> list[str]:
+def _notes(report: Answer) -> list[str]:
     """Say which scale and which range of rewards were used, and which flag changes them."""
     scale = report.scale
     given = f" given {' and '.join(scale.parents)}" if scale.parents else ""
