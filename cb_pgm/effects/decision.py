@@ -4,12 +4,15 @@ The grounds are tried from the weakest assumption on. The first on which the int
 over do() excludes 0 gives the recommendation. Where none does, the last one is shown, as undecided.
 
 *Measured*: the arms with set rows. The gain is a difference of two means of independent rows, with Welch's
-interval; all comparisons with the other arms and with do() hold at once.
+interval; all comparisons with the other arms and with do() hold at once. Where all arms that may still be the
+best were set, no other ground is tried.
 
 *Identified*: screening (`cb_pgm.evidence.screening`) has ruled out all variables but one as the reward's only
-cause, at δ. If there is one only, and no hidden cause, seeing and setting it have the same mean.
+cause, at δ. If there is one only, and no hidden cause, seeing and setting it have the same mean. The ground
+is left out for a variable that was set.
 
-*Fitted* or *assumed*: means over graphs, with quantiles of the draws as intervals.
+*Fitted* or *assumed*: means over graphs of the arms without enough set rows, with quantiles of the draws as
+intervals.
 """
 
 from __future__ import annotations
@@ -91,19 +94,9 @@ def decide(
         }
         pieces = [(arm, Sample.of(arm.set_rewards), Sample.of(arm.against), arm.share) for arm in measured]
         grounds.append(_by_rows("measured", pieces, interval_of, sign, failure_prob))
-    cause = identified_cause(rows, scale, failure_prob, rng)
-    seen = [arm for arm in arms if arm.number == cause and min(arm.shown.sum(), (~arm.shown).sum()) > 1]
-    if seen:
-        pieces = [
-            (arm, Sample.of(rows.rewards[arm.shown]), Sample.of(rows.rewards[~arm.shown]), arm.shown.mean())
-            for arm in seen
-        ]
-        interval_of = {
-            arm.name: mean_interval(sample, failure_prob, binary=scale.binary) for arm, sample, *_ in pieces
-        }
-        grounds.append(_by_rows("identified", pieces, interval_of, sign, failure_prob))
-    covered = {arm.name for arm in measured}
-    if not (measured and all(arm.name in covered for arm in contenders)):
+    if not all(arm.is_measured for arm in contenders):
+        identified = _identified(rows, arms, scale, sign, failure_prob, rng)
+        grounds += [] if identified is None else [identified]
         grounds.append(_over_graphs("assumed" if assumed else "fitted", arms, draws, sign, failure_prob))
     chosen = next((ground for ground in grounds if ground.over_nothing.is_decided), grounds[-1])
     place = {arm.name: column for column, arm in enumerate(arms)}
@@ -141,6 +134,32 @@ def identified_cause(
     if screening.left != 1:
         return None
     return int(screening.candidates[screening.surviving][0, 0])
+
+
+def _identified(
+    rows: Rows,
+    arms: Sequence[Arm],
+    scale: RewardScale,
+    sign: int,
+    failure_prob: float,
+    rng: np.random.Generator,
+) -> Ground | None:
+    """Compare the arms of the identified cause by their seen rows; None if there is no such cause.
+
+    Naming the cause and the intervals have half of δ each.
+    """
+    failure_prob /= 2
+    cause = identified_cause(rows, scale, failure_prob, rng)
+    own = [arm for arm in arms if arm.number == cause]
+    seen = [arm for arm in own if 0 < arm.shown.sum() < len(arm.shown)]
+    if not seen or any(arm.is_measured for arm in own):
+        return None
+    pieces, interval_of = [], {}
+    for arm in seen:
+        sample = Sample.of(rows.rewards[arm.shown])
+        pieces.append((arm, sample, Sample.of(rows.rewards[~arm.shown]), float(arm.shown.mean())))
+        interval_of[arm.name] = mean_interval(sample, failure_prob, binary=scale.binary)
+    return _by_rows("identified", pieces, interval_of, sign, failure_prob)
 
 
 def _contenders(arms: Sequence[Arm], draws: Draws) -> list[Arm]:
@@ -182,13 +201,13 @@ def _welch(one: Sample, other: Sample, sign: int, failure_prob: float, factor: f
         return Comparison(gain, (-math.inf, math.inf))
     freedom = variance**2 / (one.of_mean**2 / (one.rows - 1) + other.of_mean**2 / (other.rows - 1))
     radius = factor * float(stats.t.ppf(1 - failure_prob / 2, freedom)) * math.sqrt(variance)
-    return Comparison(gain, (gain - radius, gain + radius))
+    return Comparison(float(gain), (float(gain - radius), float(gain + radius)))
 
 
 def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, sign: int, failure_prob: float) -> Ground:
     expected = draws.gains.mean(axis=0)
     order = sorted(range(len(arms)), key=lambda i: (-expected[i], arms[i].name))
-    best = order[0]
+    best = next(i for i in order if not arms[i].is_measured)
     levels = [failure_prob / 2, 1 - failure_prob / 2]
 
     def compared(gains: Array) -> Comparison:
@@ -196,7 +215,7 @@ def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, sign: int, failur
         return Comparison(float(gains.mean()), (float(low), float(high)))
 
     low, high = np.quantile(draws.means[:, best], levels)
-    second = order[1] if len(order) > 1 else None
+    second = next((i for i in order if i != best), None)
     return Ground(
         name,
         arms[best],
@@ -237,10 +256,10 @@ def _next_steps(
     spread = (stats.norm.ppf(1 - failure_prob / 2) + stats.norm.ppf(power)) * scale.residual
     count = math.ceil(2 * (float(spread) / gap) ** 2)
     given = f" given {' and '.join(scale.parents)}" if scale.parents else ""
+    source = " as given" if scale.given else f", the residual's{given}"
     return (
         f"Randomise between {_either(names)}{more}, {count:,} rows each: that detects a difference of "
-        f"{gap:.3g} with power {power:g} at level {failure_prob:g} (σ = {scale.residual:.3g}, the reward's "
-        f"{'as given' if scale.given else f'residual{given}'}).",
+        f"{gap:.3g} with power {power:g} at level {failure_prob:g} (σ = {scale.residual:.3g}{source}).",
     )
 
 
