@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from cb_pgm.provenance import VERSION
 
 if TYPE_CHECKING:
-    from cb_pgm import instances, search, theory
+    from cb_pgm import instances, plots, search, theory
+    from cb_pgm.effects.estimate import estimate_effects
+    from cb_pgm.effects.report import EffectsReport
     from cb_pgm.errors import (
         CausalBanditError,
         CausalSystemError,
@@ -49,6 +51,7 @@ _HOME = {
     "CausalSystem": "model.system",
     "CausalSystemError": "errors",
     "CausalUCB": "policies.causal_ucb",
+    "EffectsReport": "effects.report",
     "Intervention": "model.intervention",
     "KLUCB": "policies.kl_ucb",
     "LearnGraphThenUCB": "policies.learn_graph_ucb",
@@ -69,9 +72,10 @@ _HOME = {
     "SessionError": "errors",
     "ThompsonSampling": "policies.thompson",
     "UCB": "policies.ucb",
+    "estimate_effects": "effects.estimate",
     "simulate": "simulation",
 }
-_SUBMODULES = ("instances", "search", "theory")
+_SUBMODULES = ("instances", "plots", "search", "theory")
 
 __all__ = [
     "CNUCB",
@@ -83,6 +87,7 @@ __all__ = [
     "CausalSystem",
     "CausalSystemError",
     "CausalUCB",
+    "EffectsReport",
     "Intervention",
     "LearnGraphThenUCB",
     "Observations",
@@ -99,7 +104,9 @@ __all__ = [
     "SessionBusyError",
     "SessionError",
     "ThompsonSampling",
+    "estimate_effects",
     "instances",
+    "plots",
     "search",
     "simulate",
     "theory",

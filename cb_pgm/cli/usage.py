@@ -15,6 +15,7 @@ __all__ = ["COMMANDS", "UsageError"]
 #: Each command with its line of help, in the order of --help.
 COMMANDS = {
     "run": "read a CSV, estimate its graph, play policies and recommend an intervention",
+    "effects": "say what a CSV shows of every intervention, how sure that is and what it hangs on",
     "discover": "estimate the essential graph of a CSV; write it as JSON and as a picture",
     "compare": "compare an estimated graph with the true one",
     "study": "play policies on many systems, on several processes or machines; resumable",

@@ -1,0 +1,143 @@
+"""The arms of a table: their rows, and the draws of their means that the decision is made on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm.effects.canonical import Rows
+from cb_pgm.effects.draws import DrawnModels
+from cb_pgm.effects.measured import Sample
+
+__all__ = ["ENOUGH_SET_ROWS", "Arm", "Draws", "arms_of", "draws_of"]
+
+#: From this number of set rows on an arm's draws come from them instead of from graphs.
+ENOUGH_SET_ROWS = 20
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """do(variable = state), by number and by name, with the rewards of its rows.
+
+    Attributes
+    ----------
+    shown
+        bool [N]: the observational rows that show the state.
+    set_rewards
+        float64 [m]: the rewards of the rows in which it was set.
+    against
+        float64: the rewards that stand for do() beside the set rows: those of the other rows where the
+        variable was set at random in all of them, otherwise those in which nothing was set.
+    share
+        The share of the arm's own rows in do(): P(state) where the variable was set at random in all rows,
+        otherwise 0.
+    """
+
+    number: int
+    code: int
+    variable: str
+    state: str
+    shown: NDArray[np.bool_]
+    set_rewards: Array
+    against: Array
+    share: float
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Variable and state."""
+        return self.variable, self.state
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether there are enough set rows to draw its mean from them."""
+        return len(self.set_rewards) >= ENOUGH_SET_ROWS
+
+
+def arms_of(rows: Rows, settable: dict[str, tuple[str, ...]], randomised: Collection[str]) -> list[Arm]:
+    """Return the arm of each settable state, by variable and state."""
+    arms = []
+    for number, variable in enumerate(rows.variables):
+        for state in settable.get(variable, ()):
+            code = rows.states[variable].index(state)
+            shown = rows.codes[:, number] == code
+            set_there = (rows.targets == number) & (rows.set_codes[:, number] == code)
+            set_rewards, against, share = rows.set_rewards[set_there], rows.rewards, 0.0
+            if variable in randomised:
+                set_rewards = np.concatenate([set_rewards, rows.rewards[shown]])
+                against, share = rows.rewards[~shown], float(shown.mean())
+            arms.append(Arm(number, code, variable, state, shown, set_rewards, against, share))
+    return arms
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws of the arms' means, as improvements over do(): positive is better, whatever is looked for.
+
+    Attributes
+    ----------
+    means
+        float64 [draws, arms]: means over graphs, in the table's own terms.
+    gains
+        float64 [draws, arms]: improvement over do(); of arms with enough set rows drawn from these.
+    directed
+        For each draw the directed edges of its graph.
+    """
+
+    means: Array
+    gains: Array
+    directed: tuple[frozenset[tuple[int, int]], ...]
+
+    @property
+    def p_best(self) -> Array:
+        """float64 [arms]: the share of draws in which each is the best; equally good ones share a draw."""
+        best = self.gains.max(axis=1, keepdims=True)
+        tied = (self.gains >= best - 1e-12) & (best > 1e-12)
+        shared: Array = (tied / np.maximum(tied.sum(axis=1, keepdims=True), 1)).mean(axis=0)
+        return shared
+
+    @property
+    def p_better(self) -> Array:
+        """float64 [arms]: the share of draws in which each arm is better than do()."""
+        better: Array = (self.gains > 1e-12).mean(axis=0)
+        return better
+
+
+def draws_of(
+    rows: Rows, arms: Sequence[Arm], models: DrawnModels, sign: int, rng: np.random.Generator
+) -> Draws:
+    """Return the draws of all arms; `sign` is −1 where lower rewards are better.
+
+    The means of arms with enough set rows are drawn as normal about those of their rows, and do() with them:
+    from the rows in which nothing was set, or as the mixture of the states that were set at random.
+    """
+    means = np.stack([models.means[arm.number][:, arm.code] for arm in arms], axis=1)
+    gains = sign * (means - models.do_nothing[:, None])
+    draws = len(models)
+    unset = _normal(rows.rewards, draws, rng)
+    mixtures: dict[int, Array] = {}
+    for column, arm in enumerate(arms):
+        if not arm.is_measured:
+            continue
+        if arm.share:
+            if arm.number not in mixtures:
+                codes = rows.codes[:, arm.number]
+                mixtures[arm.number] = np.zeros((draws, rows.cards[arm.number]))
+                for code in np.unique(codes):
+                    mixtures[arm.number][:, code] = _normal(rows.rewards[codes == code], draws, rng)
+            states = mixtures[arm.number]
+            shares = np.bincount(rows.codes[:, arm.number], minlength=states.shape[1]) / len(rows.codes)
+            gains[:, column] = sign * (states[:, arm.code] - states @ shares)
+        else:
+            gains[:, column] = sign * (_normal(arm.set_rewards, draws, rng) - unset)
+    return Draws(means, gains, models.directed)
+
+
+def _normal(rewards: Array, draws: int, rng: np.random.Generator) -> Array:
+    sample = Sample.of(rewards)
+    drawn: Array = sample.mean + np.sqrt(sample.of_mean) * rng.standard_normal(draws)
+    return drawn

@@ -1,0 +1,271 @@
+"""Which arm to recommend, on which ground, and what to do next.
+
+The grounds are tried from the weakest assumption on. The first on which the interval of the best arm's gain
+over do() excludes 0 gives the recommendation. Where none does, the last one is shown, as undecided.
+
+*Measured*: the arms with set rows. The gain is a difference of two means of independent rows, with Welch's
+interval; all comparisons with the other arms and with do() hold at once. Where all arms that may still be the
+best were set, no other ground is tried.
+
+*Identified*: screening (`cb_pgm.evidence.screening`) has ruled out all variables but one as the reward's only
+cause, at δ. If there is one only, and no hidden cause, seeing and setting it have the same mean. The ground
+is left out for a variable that was set.
+
+*Fitted* or *assumed*: means over graphs of the arms without enough set rows, with quantiles of the draws as
+intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from cb_pgm.effects.arms import Arm, Draws
+from cb_pgm.effects.canonical import Rows
+from cb_pgm.effects.measured import Interval, Sample, anytime_interval, mean_interval
+from cb_pgm.effects.noise import RewardScale
+from cb_pgm.effects.values import Comparison, Decision
+from cb_pgm.evidence.screening import Screening
+from cb_pgm.model.intervention import Intervention
+
+__all__ = ["Ground", "decide", "identified_cause"]
+
+_MAY_BE_BEST = 0.05  # P(best) from which on an arm is a contender
+_CONTENDERS = 6
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The best arm on one ground, compared with do() and with the second best."""
+
+    name: str
+    leader: Arm
+    mean: float
+    interval: Interval
+    over_nothing: Comparison
+    second: Arm | None
+    over_second: Comparison | None
+
+
+def decide(
+    rows: Rows,
+    arms: Sequence[Arm],
+    draws: Draws,
+    scale: RewardScale,
+    *,
+    sign: int,
+    failure_prob: float,
+    power: float,
+    assumed: bool,
+    rng: np.random.Generator,
+) -> Decision:
+    """Return the decision between the arms, at least one.
+
+    Parameters
+    ----------
+    rows, arms, draws, scale
+        The table, its arms, their draws and the reward's scale.
+    sign
+        −1 where lower rewards are better, otherwise 1.
+    failure_prob
+        δ: intervals are at 1 − δ.
+    power
+        The probability with which the experiment advised finds a difference.
+    assumed
+        Whether a given graph or background knowledge restricts the graphs.
+    rng
+        Puts the rows in random order for screening.
+    """
+    p_best = draws.p_best
+    contenders = _contenders(arms, draws)
+    grounds = []
+    measured = [arm for arm in arms if arm.is_measured]
+    if measured:
+        interval_of = {
+            arm.name: scale.cut(anytime_interval(Sample.of(arm.set_rewards), failure_prob, scale.arm))
+            for arm in measured
+        }
+        pieces = [(arm, Sample.of(arm.set_rewards), Sample.of(arm.against), arm.share) for arm in measured]
+        grounds.append(_by_rows("measured", pieces, interval_of, sign, failure_prob))
+    if not all(arm.is_measured for arm in contenders):
+        identified = _identified(rows, arms, scale, sign, failure_prob, rng)
+        grounds += [] if identified is None else [identified]
+        grounds.append(_over_graphs("assumed" if assumed else "fitted", arms, draws, sign, failure_prob))
+    chosen = next((ground for ground in grounds if ground.over_nothing.is_decided), grounds[-1])
+    place = {arm.name: column for column, arm in enumerate(arms)}
+    leading = p_best[place[chosen.leader.name]]
+    return Decision(
+        leader=_intervention(chosen.leader),
+        grounds=chosen.name,
+        mean=chosen.mean,
+        interval=chosen.interval,
+        over_nothing=chosen.over_nothing,
+        second=None if chosen.second is None else _intervention(chosen.second),
+        over_second=chosen.over_second,
+        p_best=float(leading),
+        contenders=tuple(_intervention(arm) for arm in contenders),
+        next=_next_steps(chosen, contenders, arms, draws, scale, failure_prob, power),
+    )
+
+
+def identified_cause(
+    rows: Rows, scale: RewardScale, failure_prob: float, rng: np.random.Generator
+) -> int | None:
+    """Return the only variable that screening leaves as the reward's single cause; None if there isn't one.
+
+    The rows come in random order, since the test takes each as drawn anew given the past; canonical order
+    would sort the rewards.
+    """
+    if len(rows.variables) < 2:
+        return None
+    sigma = 0.5 if scale.binary and not scale.given else scale.residual
+    if sigma <= 0:
+        return None
+    screening = Screening(rows.cards, 1, failure_prob, sigma)
+    order = rng.permutation(len(rows.all_rewards))
+    screening.observe(np.ascontiguousarray(rows.all_codes[order]), rows.all_rewards[order])
+    if screening.left != 1:
+        return None
+    return int(screening.candidates[screening.surviving][0, 0])
+
+
+def _identified(
+    rows: Rows,
+    arms: Sequence[Arm],
+    scale: RewardScale,
+    sign: int,
+    failure_prob: float,
+    rng: np.random.Generator,
+) -> Ground | None:
+    """Compare the arms of the identified cause by their seen rows; None if there is no such cause.
+
+    Naming the cause and the intervals have half of δ each.
+    """
+    failure_prob /= 2
+    cause = identified_cause(rows, scale, failure_prob, rng)
+    own = [arm for arm in arms if arm.number == cause]
+    seen = [arm for arm in own if 0 < arm.shown.sum() < len(arm.shown)]
+    if not seen or any(arm.is_measured for arm in own):
+        return None
+    pieces, interval_of = [], {}
+    for arm in seen:
+        sample = Sample.of(rows.rewards[arm.shown])
+        pieces.append((arm, sample, Sample.of(rows.rewards[~arm.shown]), float(arm.shown.mean())))
+        interval_of[arm.name] = mean_interval(sample, failure_prob, binary=scale.binary)
+    return _by_rows("identified", pieces, interval_of, sign, failure_prob)
+
+
+def _contenders(arms: Sequence[Arm], draws: Draws) -> list[Arm]:
+    """Return the arms that may still be the best, and the one with the best mean in any case."""
+    p_best = draws.p_best
+    leader = int(draws.gains.mean(axis=0).argmax())
+    order = sorted(range(len(arms)), key=lambda i: (-p_best[i], arms[i].name))
+    return [arms[i] for i in order if p_best[i] >= _MAY_BE_BEST or i == leader]
+
+
+def _by_rows(
+    name: str,
+    pieces: Sequence[tuple[Arm, Sample, Sample, float]],
+    interval_of: dict[tuple[str, str], Interval],
+    sign: int,
+    failure_prob: float,
+) -> Ground:
+    """Compare arms by the means of rows.
+
+    Each piece is an arm, its rows, the rows that stand for do() beside them, and the share of its own rows in
+    do(), with which its mean counts there too.
+    """
+    ranked = sorted(pieces, key=lambda piece: (-sign * piece[1].mean, piece[0].name))
+    leader, own, against, share = ranked[0]
+    each = failure_prob / len(ranked)  # over do() and over each other arm, whichever leads
+    nothing = _welch(own, against, sign, each, 1 - share)
+    second, over_second = None, None
+    if len(ranked) > 1:
+        second = ranked[1][0]
+        over_second = _welch(own, ranked[1][1], sign, each)
+    return Ground(name, leader, own.mean, interval_of[leader.name], nothing, second, over_second)
+
+
+def _welch(one: Sample, other: Sample, sign: int, failure_prob: float, factor: float = 1.0) -> Comparison:
+    """Compare two means of independent rows; `factor` scales the difference."""
+    gain = factor * sign * (one.mean - other.mean)
+    variance = one.of_mean + other.of_mean
+    if min(one.rows, other.rows) < 2 or variance == 0:
+        return Comparison(gain, (-math.inf, math.inf))
+    freedom = variance**2 / (one.of_mean**2 / (one.rows - 1) + other.of_mean**2 / (other.rows - 1))
+    radius = factor * float(stats.t.ppf(1 - failure_prob / 2, freedom)) * math.sqrt(variance)
+    return Comparison(float(gain), (float(gain - radius), float(gain + radius)))
+
+
+def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, sign: int, failure_prob: float) -> Ground:
+    expected = draws.gains.mean(axis=0)
+    order = sorted(range(len(arms)), key=lambda i: (-expected[i], arms[i].name))
+    best = next(i for i in order if not arms[i].is_measured)
+    levels = [failure_prob / 2, 1 - failure_prob / 2]
+
+    def compared(gains: Array) -> Comparison:
+        low, high = np.quantile(gains, levels)
+        return Comparison(float(gains.mean()), (float(low), float(high)))
+
+    low, high = np.quantile(draws.means[:, best], levels)
+    second = next((i for i in order if i != best), None)
+    return Ground(
+        name,
+        arms[best],
+        float(draws.means[:, best].mean()),
+        (float(low), float(high)),
+        compared(draws.gains[:, best]),
+        None if second is None else arms[second],
+        None if second is None else compared(draws.gains[:, best] - draws.gains[:, second]),
+    )
+
+
+def _next_steps(
+    chosen: Ground,
+    contenders: Sequence[Arm],
+    arms: Sequence[Arm],
+    draws: Draws,
+    scale: RewardScale,
+    failure_prob: float,
+    power: float,
+) -> tuple[str, ...]:
+    """Say between which arms to randomise, and with how many rows each."""
+    place = {arm.name: column for column, arm in enumerate(arms)}
+    own = draws.gains[:, place[chosen.leader.name]]
+    others = [arm for arm in contenders if arm.name != chosen.leader.name][: _CONTENDERS - 1]
+    names = [f"{arm.variable} = {arm.state}" for arm in (chosen.leader, *others)]
+    gaps = [float(np.median(np.abs(own - draws.gains[:, place[arm.name]]))) for arm in others]
+    if not chosen.over_nothing.is_decided or not others:
+        names.append("leaving things alone")
+        moved = np.abs(own[np.abs(own) > 1e-12])
+        gaps.append(float(np.median(moved)) if len(moved) else 0.0)
+    left_out = len(contenders) - len(others) - 1
+    more = f" ({left_out} further arms may be the best too)" if left_out > 0 else ""
+    if min(gaps) <= 1e-9:
+        gaps = [gap for gap in gaps if gap > 1e-9]
+    if not gaps or scale.residual == 0:
+        return (f"Randomise between {_either(names)}{more}; the graphs differ too little to say how often.",)
+    gap = min(gaps)
+    spread = (stats.norm.ppf(1 - failure_prob / 2) + stats.norm.ppf(power)) * scale.residual
+    count = math.ceil(2 * (float(spread) / gap) ** 2)
+    given = f" given {' and '.join(scale.parents)}" if scale.parents else ""
+    source = " as given" if scale.given else f", the residual's{given}"
+    return (
+        f"Randomise between {_either(names)}{more}, {count:,} rows each: that detects a difference of "
+        f"{gap:.3g} with power {power:g} at level {failure_prob:g} (σ = {scale.residual:.3g}{source}).",
+    )
+
+
+def _either(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _intervention(arm: Arm) -> Intervention:
+    return Intervention({arm.variable: arm.state})

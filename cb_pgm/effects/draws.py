@@ -1,0 +1,210 @@
+"""Arm means over graphs: what would follow from the graphs and tables that the rows leave possible.
+
+One draw resamples the rows, estimates the graph of the resampled table and takes a few models of it. Each has
+a member of the class drawn uniformly (`discovery.graphs.class_sampling`), parents of the reward drawn by
+their weights (`cb_pgm.effects.parents`), and tables drawn from their Dirichlet posteriors, all given the
+resampled rows. The means of all arms are then exact (`cb_pgm.model.exact`). The rows in which a variable was
+set count for the tables of all others.
+
+Posteriors given the resampled rows rather than all rows count the sampling error twice. That is meant: the
+intervals also have to cover what one greedy search for each table misses. On eight tables each of asia, sachs
+and random DAGs with 300 and 1,000 rows, 90 % intervals of arms that move the reward covered between 70 and
+93 % of them, by kind of table, with parents and tables drawn given all rows, and between 84 and 99 % so.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm.effects.canonical import Rows
+from cb_pgm.effects.parents import joint_index, set_score
+from cb_pgm.errors import CausalBanditError
+from cb_pgm.model.discrete_model import DiscreteModel, Reward
+from cb_pgm.model.exact import ExactInference
+from cb_pgm.model.fitting import is_binary
+from discovery import DiscreteTable, EssentialGraph, estimate
+from discovery.estimation.settings import EstimateSettings
+from discovery.graphs.class_sampling import ClassSampler
+
+__all__ = ["MODELS_A_DRAW", "DrawnModels", "Source", "draw_models"]
+
+MODELS_A_DRAW = 5
+_LARGEST_TABLE = 2_000_000  # entries
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What every draw starts from; it goes to each process once.
+
+    Attributes
+    ----------
+    rows
+        The table.
+    settings
+        How a graph is estimated, the knowledge as a value.
+    graph
+        A graph to use instead of estimates, over the rows' variables; None: estimate.
+    reward_parents
+        Sets of columns that may be the reward's parents, with their probabilities.
+    """
+
+    rows: Rows
+    settings: EstimateSettings
+    graph: EssentialGraph | None
+    reward_parents: dict[tuple[int, ...], float]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnModels:
+    """Models drawn from a table.
+
+    Attributes
+    ----------
+    do_nothing
+        float64 [draws]: the mean reward under do().
+    means
+        For each variable float64 [draws, states]: the mean reward under do(variable = ·).
+    directed
+        For each draw the edges (parent, child) of its DAG, by number.
+    """
+
+    do_nothing: Array
+    means: tuple[Array, ...]
+    directed: tuple[frozenset[tuple[int, int]], ...]
+
+    def __len__(self) -> int:
+        return len(self.do_nothing)
+
+
+def draw_models(
+    source: Source,
+    draws: int,
+    seed: int,
+    jobs: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> DrawnModels:
+    """Draw models, five for each of `draws` resampled tables.
+
+    Each draw has a seed of its own, so that the result doesn't depend on the number of processes, `jobs`.
+    `progress` is called with 1 after each draw.
+    """
+    seeds = np.random.SeedSequence(seed).spawn(draws)
+    found = []
+    for part in _drawn(source, seeds, jobs):
+        found.append(part)
+        if progress is not None:
+            progress(1)
+    return DrawnModels(
+        np.concatenate([part.do_nothing for part in found]),
+        tuple(np.concatenate(parts) for parts in zip(*(part.means for part in found), strict=True)),
+        tuple(edges for part in found for edges in part.directed),
+    )
+
+
+def _drawn(source: Source, seeds: Sequence[np.random.SeedSequence], jobs: int) -> Iterator[DrawnModels]:
+    if jobs == 1 or len(seeds) < 2:
+        for seed in seeds:
+            yield _draw(source, seed)
+        return
+    from joblib import Parallel, delayed, parallel_config  # late: one process needs none of it
+
+    with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
+        yield from Parallel(return_as="generator")(delayed(_draw)(source, seed) for seed in seeds)
+
+
+def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
+    """Take one resampled table and the models of it."""
+    rng = np.random.default_rng(seed)
+    rows = source.rows.resampled(rng)
+    sampler = ClassSampler(source.graph or _estimated(rows, source.settings))
+    sets, weights = list(source.reward_parents), _weights(rows, source.reward_parents)
+    index = {name: v for v, name in enumerate(rows.variables)}
+    models = []
+    for _ in range(MODELS_A_DRAW):
+        edges = frozenset((index[tail], index[head]) for tail, head in sampler.draw(rng).edges)
+        model = _drawn_model(rows, edges, source.settings.equivalent_sample_size, rng)
+        reward = _drawn_reward(rows, sets[int(rng.choice(len(sets), p=weights))], rng)
+        mean, moved = ExactInference(model).arm_means(reward)
+        models.append((mean, moved, edges))
+    return DrawnModels(
+        np.array([mean for mean, _, _ in models]),
+        tuple(
+            np.array([moved.get(v, np.full(card, mean)) for mean, moved, _ in models])
+            for v, card in enumerate(rows.cards)
+        ),
+        tuple(edges for _, _, edges in models),
+    )
+
+
+def _estimated(rows: Rows, settings: EstimateSettings) -> EssentialGraph:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the estimate on the table itself has warned
+        return estimate(DiscreteTable(rows.codes, rows.states), **settings.estimate_keywords()).graph
+
+
+def _weights(rows: Rows, sets: dict[tuple[int, ...], float]) -> Array:
+    """Return the weights of these sets given the resampled rows."""
+    if np.ptp(rows.all_rewards) == 0:
+        return np.array(list(sets.values()))  # a rare reward may be missing among them
+    score = set_score(rows.all_codes, rows.all_rewards, rows.cards)
+    scores = np.array([score(columns) for columns in sets])
+    raw = np.exp(scores - scores.max())
+    weights: Array = raw / raw.sum()
+    return weights
+
+
+def _drawn_model(
+    rows: Rows, edges: frozenset[tuple[int, int]], equivalent_sample_size: float, rng: np.random.Generator
+) -> DiscreteModel:
+    """Draw each variable's table from its Dirichlet posterior, with the BDeu prior."""
+    parents, tables = [], []
+    for v, card in enumerate(rows.cards):
+        own = tuple(sorted(tail for tail, head in edges if head == v))
+        shape = (*(rows.cards[parent] for parent in own), card)
+        size = math.prod(shape)
+        if size > _LARGEST_TABLE:
+            raise CausalBanditError(
+                f"Expected a graph whose tables can be fitted but found {len(own)} parents of "
+                f"{rows.variables[v]!r}, {size // card:,} joint states: merge states or leave variables out"
+            )
+        counts = np.bincount(joint_index(rows.codes, (*own, v), shape), minlength=size)
+        if len(rows.targets):
+            others = rows.set_codes[rows.targets != v]
+            counts += np.bincount(joint_index(others, (*own, v), shape), minlength=size)
+        drawn = rng.standard_gamma(counts + equivalent_sample_size / size).reshape(shape) + 1e-300
+        parents.append(own)
+        tables.append(drawn / drawn.sum(axis=-1, keepdims=True))
+    return DiscreteModel(rows.states, tuple(parents), tuple(tables))
+
+
+def _drawn_reward(rows: Rows, columns: tuple[int, ...], rng: np.random.Generator) -> Reward:
+    """Draw the mean reward at each joint state of the parents from its posterior.
+
+    One row at the overall mean, spread over the joint states, is the prior. Rewards of 0 and 1 have a Beta
+    posterior; others a normal one, whose variance is drawn from that of the residuals.
+    """
+    rewards = rows.all_rewards
+    shape = tuple(rows.cards[column] for column in columns)
+    size = math.prod(shape)
+    cells = joint_index(rows.all_codes, columns, shape)
+    counts = np.bincount(cells, minlength=size)
+    totals = np.bincount(cells, rewards, minlength=size)
+    prior, overall = 1.0 / size, float(rewards.mean())
+    if is_binary(rewards):
+        hits = rng.standard_gamma(totals + prior * overall) + 1e-300
+        misses = rng.standard_gamma(counts - totals + prior * (1 - overall)) + 1e-300
+        return Reward(columns, (hits / (hits + misses)).reshape(shape), None)
+    means = (totals + prior * overall) / (counts + prior)
+    freedom = max(len(rewards) - int(np.count_nonzero(counts)), 1)
+    variance = float(np.sum((rewards - means[cells]) ** 2)) / float(rng.chisquare(freedom))
+    of_mean = np.where(counts > 0, variance / (counts + prior), float(rewards.var()))
+    drawn = means + np.sqrt(of_mean) * rng.standard_normal(size)
+    return Reward(columns, drawn.reshape(shape), math.sqrt(variance))

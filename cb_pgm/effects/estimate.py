@@ -1,0 +1,250 @@
+"""`estimate_effects`: everything that a table says of every arm, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cb_pgm.effects.arms import Arm, Draws, arms_of, draws_of
+from cb_pgm.effects.canonical import Rows, canonical_rows
+from cb_pgm.effects.decision import decide
+from cb_pgm.effects.draws import Source, draw_models
+from cb_pgm.effects.measured import Sample, anytime_interval, bounds, mean_interval
+from cb_pgm.effects.noise import RewardScale, reward_scale
+from cb_pgm.effects.open_edges import deciding_edges
+from cb_pgm.effects.parents import likely_parents
+from cb_pgm.effects.report import EffectsReport
+from cb_pgm.effects.sink import sink_warnings
+from cb_pgm.effects.values import ArmEffect, SetRows
+from cb_pgm.errors import CausalBanditError
+from cb_pgm.model.intervention import States
+from cb_pgm.wording import did_you_mean
+from discovery import DiscreteTable, EssentialGraph, Knowledge, read_knowledge
+from discovery.estimation.settings import EstimateSettings
+
+__all__ = ["estimate_effects"]
+
+
+def estimate_effects(
+    table: DiscreteTable,
+    *,
+    settings: EstimateSettings | None = None,
+    graph: EssentialGraph | None = None,
+    settable: States | None = None,
+    not_settable: Collection[str] = (),
+    randomised: Collection[str] = (),
+    minimize: bool = False,
+    reward_range: tuple[float, float] | None = None,
+    noise_scale: float | None = None,
+    failure_prob: float = 0.05,
+    power: float = 0.8,
+    draws: int = 100,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> EffectsReport:
+    """Return what a table with rewards says of every arm, how sure that is, and what it hangs on.
+
+    The same rows give the same answer, whatever the order of columns and rows and the number of processes.
+
+    Parameters
+    ----------
+    table
+        Observations with rewards; rows in which a variable was set count as such.
+    settings
+        How graphs are estimated, and the background knowledge, which every graph respects; None: GES.
+    graph
+        A graph over the table's variables to use instead of estimates.
+    settable, not_settable
+        The states that can be set, by variable (None: all); variables that can't be set.
+    randomised
+        Variables that were set at random in every row, as the treatment of a trial. Their states' rows count
+        as set, and no edge leads into them.
+    minimize
+        Look for the lowest mean reward.
+    reward_range
+        The lowest and the highest reward possible, for the bounds that assume nothing; None: as in the table.
+    noise_scale
+        σ of the reward given its parents; None: that of the residuals.
+    failure_prob
+        δ: intervals of measured means and of gains are at 1 − δ.
+    power
+        The power of the experiment that is advised.
+    draws
+        The number of resampled tables; five models are drawn of each.
+    seed
+        The source of all randomness. It has a default, so that one table has one answer.
+    jobs
+        The number of processes.
+    progress
+        Called with 1 after each resampled table.
+
+    Raises
+    ------
+    CausalBanditError
+        If the table has no rewards, or a setting doesn't fit it.
+    DiscoveryError
+        If the knowledge doesn't fit the table.
+
+    Examples
+    --------
+    >>> from discovery import read_csv
+    >>> table = read_csv("data/kidney_stones.csv", reward="success=yes")
+    >>> report = estimate_effects(table, not_settable=["size"], draws=20)
+    >>> [(edge.edge, str(edge.best_if_forward)) for edge in report.hangs_on]
+    [(('size', 'treatment'), 'do(treatment = A)')]
+    >>> report.decision.is_decided
+    False
+    """
+    _check(failure_prob, power, draws, jobs)
+    settings = settings or EstimateSettings()
+    rows = canonical_rows(table)
+    _check_names(rows, randomised, "set at random")
+    _check_names(rows, not_settable, "that can't be set")
+    knowledge = _knowledge(settings)
+    known = replace(settings, knowledge=_with_roots(knowledge, randomised))
+    parents = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
+    names = [rows.variables[column] for column in next(iter(parents))]
+    scale = reward_scale(rows, names, noise_scale, reward_range)
+    source = Source(rows, known, None if graph is None else _in_order(graph, rows), parents)
+    models = draw_models(source, draws, seed, jobs, progress)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(draws,)))
+    sign = -1 if minimize else 1
+    arms = arms_of(rows, _settable(rows, settable, not_settable), randomised)
+    if not arms:
+        raise CausalBanditError(
+            "Expected a variable that can be set but found none: there is no arm to compare"
+        )
+    drawn = draws_of(rows, arms, models, sign, rng)
+    decision = decide(
+        rows,
+        arms,
+        drawn,
+        scale,
+        sign=sign,
+        failure_prob=failure_prob,
+        power=power,
+        assumed=graph is not None or bool(knowledge),
+        rng=rng,
+    )
+    effects = _effects(rows, arms, drawn, scale, failure_prob, sign)
+    nothing = Sample.of(rows.rewards)
+    return EffectsReport(
+        reward=table.reward or "the reward",
+        minimize=minimize,
+        rows=len(rows.codes),
+        set_rows=len(rows.targets),
+        draws=draws,
+        models=len(models),
+        failure_prob=failure_prob,
+        do_nothing=nothing.mean,
+        do_nothing_interval=mean_interval(nothing, failure_prob, binary=scale.binary),
+        scale=scale,
+        arms=effects,
+        hangs_on=deciding_edges(rows.variables, arms, drawn),
+        decision=decision,
+        warnings=(
+            *sorted(table.warnings),
+            *(sink_warnings(rows, known) if graph is None else ()),
+            *_contradictions(effects),
+        ),
+    )
+
+
+def _check(failure_prob: float, power: float, draws: int, jobs: int) -> None:
+    for name, value in (("failure_prob", failure_prob), ("power", power)):
+        if not 0 < value < 1:
+            raise CausalBanditError(f"Expected a {name} between 0 and 1 but found {value}")
+    for name, number in (("draw", draws), ("job", jobs)):
+        if number < 1:
+            raise CausalBanditError(f"Expected at least one {name} but found {number}")
+
+
+def _check_names(rows: Rows, names: Collection[str], what: str) -> None:
+    for name in names:
+        if name not in rows.states:
+            raise CausalBanditError(
+                f"Expected variables {what} to be in the table but found {name!r}: "
+                f"{did_you_mean(name, rows.states)}"
+            )
+
+
+def _knowledge(settings: EstimateSettings) -> Knowledge:
+    known = settings.knowledge or Knowledge()
+    return known if isinstance(known, Knowledge) else read_knowledge(known)
+
+
+def _with_roots(known: Knowledge, roots: Collection[str]) -> Knowledge:
+    """Return the knowledge that these variables have no cause, beside what is known."""
+    return replace(known, roots=tuple(dict.fromkeys([*known.roots, *sorted(roots)])))
+
+
+def _in_order(graph: EssentialGraph, rows: Rows) -> EssentialGraph:
+    """Return the graph with its nodes in canonical order."""
+    if sorted(graph.nodes) != list(rows.variables):
+        odd = sorted(set(graph.nodes) ^ set(rows.variables))[0]
+        raise CausalBanditError(
+            f"Expected a graph over the table's variables but {odd!r} is in only one of the two: give a "
+            f"graph of this table"
+        )
+    return EssentialGraph(rows.variables, graph.directed, graph.undirected, graph.background)
+
+
+def _settable(
+    rows: Rows, settable: States | None, not_settable: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the states that can be set, of the variables that can be set."""
+    chosen = rows.states if settable is None else settable
+    for variable, states in chosen.items():
+        _check_names(rows, [variable], "that can be set")
+        for state in states:
+            if state not in rows.states[variable]:
+                raise CausalBanditError(
+                    f"Expected states of {variable!r} that can be set but found {state!r}: "
+                    f"{did_you_mean(state, rows.states[variable])}"
+                )
+    return {name: tuple(states) for name, states in chosen.items() if name not in not_settable}
+
+
+def _effects(
+    rows: Rows, arms: Sequence[Arm], drawn: Draws, scale: RewardScale, failure_prob: float, sign: int
+) -> tuple[ArmEffect, ...]:
+    """Return what is said of each arm: those with enough set rows first, then by their gain over do()."""
+    p_best, p_better, gains = drawn.p_best, drawn.p_better, drawn.gains.mean(axis=0)
+    lows, highs = np.quantile(drawn.means, [0.05, 0.95], axis=0)
+    found = []
+    for column, arm in enumerate(arms):
+        seen = Sample.of(rows.rewards[arm.shown]) if arm.shown.any() else None
+        set_rows, order = None, (1, -round(float(gains[column]), 12), arm.name)
+        if len(arm.set_rewards):
+            own = Sample.of(arm.set_rewards)
+            interval = anytime_interval(own, failure_prob, scale.arm)
+            set_rows = SetRows(own.rows, own.mean, scale.cut(interval))
+            order = (0, -sign * own.mean, arm.name) if arm.is_measured else order
+        effect = ArmEffect(
+            variable=arm.variable,
+            state=arm.state,
+            seen=seen,
+            set_rows=set_rows,
+            bounds=bounds(arm.shown, rows.rewards, scale.low, scale.high, binary=scale.binary),
+            mean=float(drawn.means[:, column].mean()),
+            interval=(float(lows[column]), float(highs[column])),
+            p_best=float(p_best[column]),
+            p_better=float(p_better[column]),
+        )
+        found.append((order, effect))
+    return tuple(effect for _, effect in sorted(found, key=lambda pair: pair[0]))
+
+
+def _contradictions(effects: Sequence[ArmEffect]) -> list[str]:
+    """Return a line for every arm whose set rows contradict the means over graphs."""
+    return [
+        f"the rows in which {arm.variable} = {arm.state} was set have a mean from "
+        f"{arm.set_rows.interval[0]:.3g} to {arm.set_rows.interval[1]:.3g}, the graphs one from "
+        f"{arm.interval[0]:.3g} to {arm.interval[1]:.3g}: a hidden cause or a wrong graph would explain that"
+        for arm in effects
+        if arm.set_rows is not None
+        and (arm.set_rows.interval[0] > arm.interval[1] or arm.set_rows.interval[1] < arm.interval[0])
+    ]

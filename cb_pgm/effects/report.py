@@ -1,0 +1,84 @@
+"""`EffectsReport`: the answer from a table as a value, as text and as JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from cb_pgm.effects.measured import Interval
+from cb_pgm.effects.text import report_text
+from cb_pgm.effects.values import Answer, ArmEffect
+from cb_pgm.model.intervention import Intervention
+
+__all__ = ["EffectsReport"]
+
+
+@dataclass(frozen=True)
+class EffectsReport(Answer):
+    """What a table says of every arm, and the decision; the fields are those of `Answer`."""
+
+    def to_text(self) -> str:
+        """Return the answer in sentences, with a table of the arms."""
+        return report_text(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer for `json.dumps`.
+
+        Without a recommendation "intervention" is null, and "mean" and "interval" are those of doing nothing;
+        "gain" is that of the arm that looks best.
+        """
+        return {
+            "do_nothing": {"mean": self.do_nothing, "interval": _ends(self.do_nothing_interval)},
+            "arms": [_arm(arm) for arm in self.arms],
+            "hangs_on": [
+                {
+                    "edge": list(edge.edge),
+                    "share": edge.share,
+                    "best_if_forward": _setting(edge.best_if_forward),
+                    "best_if_backward": _setting(edge.best_if_backward),
+                }
+                for edge in self.hangs_on
+            ],
+            "recommendation": self._recommendation(),
+            "warnings": list(self.warnings),
+        }
+
+    def _recommendation(self) -> dict[str, Any]:
+        decision = self.decision
+        set_it = decision.is_decided
+        return {
+            "intervention": dict(decision.leader) if set_it else None,
+            "grounds": decision.grounds,
+            "mean": decision.mean if set_it else self.do_nothing,
+            "interval": _ends(decision.interval if set_it else self.do_nothing_interval),
+            "gain": decision.over_nothing.gain,
+            "gain_interval": _ends(decision.over_nothing.interval),
+            "p_best": decision.p_best,
+            "next": list(decision.next),
+        }
+
+
+def _arm(arm: ArmEffect) -> dict[str, Any]:
+    seen, set_rows = arm.seen, arm.set_rows
+    return {
+        "variable": arm.variable,
+        "state": arm.state,
+        "seen": {"rows": seen.rows if seen else 0, "mean": seen.mean if seen else None},
+        "set": None
+        if set_rows is None
+        else {"rows": set_rows.rows, "mean": set_rows.mean, "interval": _ends(set_rows.interval)},
+        "bounds": _ends(arm.bounds),
+        "mean": arm.mean,
+        "interval": _ends(arm.interval),
+        "p_best": arm.p_best,
+        "p_better": arm.p_better,
+    }
+
+
+def _setting(intervention: Intervention) -> dict[str, str] | None:
+    return dict(intervention) or None
+
+
+def _ends(interval: Interval) -> list[float | None]:
+    return [float(end) if math.isfinite(end) else None for end in interval]

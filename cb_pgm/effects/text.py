@@ -1,0 +1,164 @@
+"""The answer in sentences, with a table of the arms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cb_pgm.effects.measured import Interval, Sample
+from cb_pgm.effects.values import Answer, ArmEffect, Comparison, Decision, OpenEdge, SetRows
+from cb_pgm.model.intervention import Intervention
+from cb_pgm.wording import count, number, setting
+
+__all__ = ["report_text"]
+
+_SHOWN = 20  # arms in the table
+
+_GROUNDS = {
+    "measured": (
+        "Ground: measured. These are the rows in which the arms were set; nothing is assumed about causes."
+    ),
+    "identified": (
+        "Ground: identified. Screening rules out every other variable as the reward's only cause; this "
+        "assumes that the reward has one cause, and no hidden one."
+    ),
+    "fitted": (
+        "Ground: fitted. These are means over graphs estimated from the table; it is assumed that there is "
+        "no hidden cause."
+    ),
+    "assumed": (
+        "Ground: assumed. These are means over graphs that the given graph or knowledge restricts; that is "
+        "assumed to be right, and that there is no hidden cause."
+    ),
+}
+
+
+def report_text(report: Answer) -> str:
+    """Return the whole answer: the recommendation first, then what it hangs on, the arms and the notes."""
+    parts = [
+        _heading(report),
+        "\n".join(_recommendation(report)),
+        "\n".join(map(_hangs_on, report.hangs_on)),
+        "\n".join(report.decision.next),
+        _arms(report.arms),
+        "\n".join(_notes(report)),
+        "\n".join(f"warning: {warning}" for warning in report.warnings),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _heading(report: Answer) -> str:
+    set_rows = f" and {count(report.set_rows, 'row')} in which a variable was set" if report.set_rows else ""
+    aim = "lowest" if report.minimize else "highest"
+    return (
+        f"Which intervention has the {aim} mean of {report.reward}? From {count(report.rows, 'row')}"
+        f"{set_rows}, {report.models:,} graphs drawn from {report.draws:,} resampled tables."
+    )
+
+
+def _recommendation(report: Answer) -> list[str]:
+    decision = report.decision
+    level = f"{100 * (1 - report.failure_prob):g} %"
+    expected = (
+        f"Expected {report.reward}: {number(decision.mean)}, {level} interval {_interval(decision.interval)}."
+    )
+    nothing = (
+        f"Leaving things alone: {number(report.do_nothing)}, {level} interval "
+        f"{_interval(report.do_nothing_interval)}."
+    )
+    gain = f"Gain over leaving things alone: {_comparison(decision.over_nothing)}."
+    if decision.is_decided:
+        lines = [f"Set {setting(decision.leader)}. {expected}", nothing, gain]
+    else:
+        lines = [
+            "Undecided: no intervention has a gain over leaving things alone whose interval excludes 0.",
+            nothing,
+            f"{setting(decision.leader)} looks best. {expected}",
+            gain,
+        ]
+    if decision.over_second is not None and decision.second is not None:
+        lines.append(
+            f"Gain over the second best, {setting(decision.second)}: {_comparison(decision.over_second)}"
+            f"{_undecided_between(decision)}."
+        )
+    share = f"P(best): {decision.p_best:.2f}."
+    return [*lines, share, _GROUNDS[decision.grounds]]
+
+
+def _undecided_between(decision: Decision) -> str:
+    over = decision.over_second
+    return "; which of the two is better is undecided" if over is not None and not over.is_decided else ""
+
+
+def _comparison(comparison: Comparison) -> str:
+    return f"{number(comparison.gain)}, interval {_interval(comparison.interval)}"
+
+
+def _hangs_on(edge: OpenEdge) -> str:
+    one, other = edge.edge
+    total = edge.forward + edge.backward
+    return (
+        f"It hangs on the edge {one} — {other}: in {edge.forward:,} of {total:,} graphs it is {one} → "
+        f"{other}, and {_best(edge.best_if_forward)}; the other {edge.backward:,} have {other} → {one}, and "
+        f"{_best(edge.best_if_backward)}."
+    )
+
+
+def _best(intervention: Intervention) -> str:
+    return (
+        f"{setting(intervention)} is best" if intervention else "nothing is better than leaving things alone"
+    )
+
+
+def _arms(arms: Sequence[ArmEffect]) -> str:
+    rows = [("arm", "seen (rows)", "set (rows)", "bounds, 99 %", "over graphs, 90 %", "P(best)", "P(better)")]
+    rows += [
+        (
+            f"{arm.variable} = {arm.state}",
+            _seen(arm.seen),
+            _set(arm.set_rows),
+            _interval(arm.bounds),
+            f"{number(arm.mean)}, {_interval(arm.interval)}",
+            f"{arm.p_best:.2f}",
+            f"{arm.p_better:.2f}",
+        )
+        for arm in arms[:_SHOWN]
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    left = len(arms) - _SHOWN
+    return "\n".join([*lines, f"… and {count(left, 'further arm')}; --json has all"] if left > 0 else lines)
+
+
+def _seen(sample: Sample | None) -> str:
+    return "never" if sample is None else f"{number(sample.mean)} ({sample.rows:,})"
+
+
+def _set(rows: SetRows | None) -> str:
+    return "–" if rows is None else f"{number(rows.mean)}, {_interval(rows.interval)} ({rows.rows:,})"
+
+
+def _interval(interval: Interval) -> str:
+    return f"{number(interval[0])} to {number(interval[1])}"
+
+
+def _notes(report: Answer) -> list[str]:
+    """Say which scale and which range of rewards were used, and which flag changes them."""
+    scale = report.scale
+    given = f" given {' and '.join(scale.parents)}" if scale.parents else ""
+    if scale.given:
+        sigma = f"σ = {number(scale.residual)} as given (--noise-scale)"
+    elif scale.tail_factor > 1:
+        sigma = (
+            f"σ = {number(scale.residual)}: the residual's standard deviation{given}, times "
+            f"{scale.tail_factor:.2f} for heavy tails (--noise-scale changes it)"
+        )
+    else:
+        sigma = f"σ = {number(scale.residual)}, the residual's{given} (--noise-scale changes it)"
+    source = "as given" if scale.range_given else "0 and 1" if scale.binary else "as in the table"
+    return [
+        f"{sigma}.",
+        f"The bounds assume nothing but rewards from {number(scale.low)} to {number(scale.high)}, {source} "
+        f"(--reward-range changes that).",
+    ]

@@ -1,0 +1,189 @@
+"""The values that an answer from a table consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cb_pgm.effects.measured import Interval
+from cb_pgm.effects.noise import RewardScale
+from cb_pgm.model.intervention import Intervention
+
+if TYPE_CHECKING:
+    from cb_pgm.effects.measured import Sample
+
+__all__ = ["Answer", "ArmEffect", "Comparison", "Decision", "OpenEdge", "SetRows"]
+
+
+@dataclass(frozen=True)
+class SetRows:
+    """Rows in which an arm was set: their number, their mean and its anytime interval."""
+
+    rows: int
+    mean: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class ArmEffect:
+    """What a table says of do(variable = state), on each ground. Means are in the table's own terms.
+
+    Attributes
+    ----------
+    variable, state
+        The arm.
+    seen
+        The rows in which the state was seen without being set, summarised; None if there are none.
+    set_rows
+        The rows in which it was set; None if there are none.
+    bounds
+        For its mean with nothing assumed, at 99 %.
+    mean, interval
+        The mean over graphs, and the central 90 % of the draws.
+    p_best, p_better
+        The shares of draws in which the arm is the best of all arms and better than do(), and in which it is
+        better than do(). Equally good arms share a draw.
+    """
+
+    variable: str
+    state: str
+    seen: Sample | None
+    set_rows: SetRows | None
+    bounds: Interval
+    mean: float
+    interval: Interval
+    p_best: float
+    p_better: float
+
+    @property
+    def intervention(self) -> Intervention:
+        """The arm as an intervention."""
+        return Intervention({self.variable: self.state})
+
+
+@dataclass(frozen=True)
+class OpenEdge:
+    """An edge whose direction decides which arm is best.
+
+    Attributes
+    ----------
+    edge
+        (a, b), sorted by name.
+    forward, backward
+        The number of drawn graphs with a → b and with b → a.
+    best_if_forward, best_if_backward
+        The best arm over the graphs of each kind; the empty intervention if none is better than do().
+    """
+
+    edge: tuple[str, str]
+    forward: int
+    backward: int
+    best_if_forward: Intervention
+    best_if_backward: Intervention
+
+    @property
+    def share(self) -> float:
+        """The share of the graphs with this edge in which it points forward."""
+        return self.forward / (self.forward + self.backward)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """By how much one arm is better than something else, and an interval for that."""
+
+    gain: float
+    interval: Interval
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the interval excludes 0 and everything below."""
+        return self.interval[0] > 0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The arm to recommend, if any, and what the choice rests on.
+
+    Attributes
+    ----------
+    leader
+        The arm that looks best.
+    grounds
+        "measured": rows in which the arms were set. "identified": all but one variable are ruled out as the
+        reward's only cause, and its rows count, without a hidden cause. "fitted": means over graphs, without
+        a hidden cause. "assumed": means over graphs that a given graph or background knowledge restricts.
+    mean, interval
+        The mean of `leader` on that ground, from the table's rows.
+    over_nothing
+        Its gain over do(). Gains are improvements: positive also where lower rewards are better.
+    second, over_second
+        The second best arm on that ground and the gain over it; None if there is no other.
+    p_best
+        P(best) of `leader`.
+    contenders
+        The arms that may still be the best, the likeliest first.
+    next
+        What to do next, in sentences.
+    """
+
+    leader: Intervention
+    grounds: str
+    mean: float
+    interval: Interval
+    over_nothing: Comparison
+    second: Intervention | None
+    over_second: Comparison | None
+    p_best: float
+    contenders: tuple[Intervention, ...]
+    next: tuple[str, ...]
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the leader is recommended: its gain over do() excludes 0."""
+        return self.over_nothing.is_decided
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a table says of every arm, and the decision.
+
+    Attributes
+    ----------
+    reward
+        The reward's name.
+    minimize
+        Whether the lowest mean is the best.
+    rows, set_rows
+        The numbers of rows in which nothing was set, and in which a variable was.
+    draws, models
+        The numbers of resampled tables and of models drawn from them.
+    failure_prob
+        δ: means that were measured and gains have intervals at 1 − δ.
+    do_nothing, do_nothing_interval
+        The mean of the rows in which nothing was set.
+    scale
+        The scale of the rewards.
+    arms
+        The arms with set rows first, then by their mean over graphs, the best first.
+    hangs_on
+        The edges that decide, the most decisive first.
+    decision
+        The arm that looks best, and whether it is recommended.
+    warnings
+        What a person should know, one line each.
+    """
+
+    reward: str
+    minimize: bool
+    rows: int
+    set_rows: int
+    draws: int
+    models: int
+    failure_prob: float
+    do_nothing: float
+    do_nothing_interval: Interval
+    scale: RewardScale
+    arms: tuple[ArmEffect, ...]
+    hangs_on: tuple[OpenEdge, ...]
+    decision: Decision
+    warnings: tuple[str, ...]

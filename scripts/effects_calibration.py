@@ -1,0 +1,257 @@
+"""How often the intervals and P(best) of `estimate_effects` are right, on tables whose truth is known.
+
+    scripts/effects_calibration [--quick] [--networks NAME ...] [--tables 16] [--draws 20] [--jobs 2]
+                                [--json FILE] [--write-results]
+
+Tables of 300, 1,000 and 10,000 rows from asia, sachs, child, alarm, insurance and random DAGs of 12 variables
+(2 or 3 states, 1.2 parents on average, tables from Dirichlet(1)); of alarm and insurance a quarter as many.
+In half of them the reward is a leaf of the network being in one of its states; in the other half it is a new
+variable of 0 and 1 below one or two variables, whose mean is uniform at each of their joint states. Every
+variable can be set.
+
+An arm moves the reward if its true mean differs from that of do(). "cover" is the percentage of arms whose
+true mean lies in the interval, averaged over tables. "P(best) off" is the expected calibration error: arms
+in ten bins by P(best), the mean distance between P(best) and the frequency with which such arms are the best
+(equally good arms share that). "misses" counts recommended arms whose 95 % interval lies beside the truth;
+"loss" is what the arm with the best mean over graphs loses against the best arm, beside that of one graph,
+fitted to the table as a rehearsal is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from results_page import add_option, markdown_table, write_section
+
+from cb_pgm import CausalSystem, estimate_effects
+from cb_pgm.cli.console import progress
+from cb_pgm.model.bif import read_bif
+from cb_pgm.model.discrete_model import DiscreteModel, Reward
+from cb_pgm.model.fitting import rehearse
+from cb_pgm.model.names import split_off_reward_node
+from cb_pgm.model.pgmpy_networks import model_of_network
+from discovery import DiscreteTable, estimate
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+KINDS = ("asia", "sachs", "child", "alarm", "insurance", "random")
+#: Networks whose graphs take a second each have a quarter of the tables.
+SLOW, SLOW_SHARE = ("alarm", "insurance"), 4
+ROWS = (300, 1000, 10_000)
+BINS = 10
+_SAME = 1e-9  # means this close are equal
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One table: for each arm whether it moves the reward, is covered, and how good it is.
+
+    Attributes
+    ----------
+    kind, rows
+        The network and the number of rows.
+    moves, covered, bounded
+        bool [arms]: the reward's mean moves; the interval over graphs covers the truth; the bounds do.
+    p_best, is_best
+        [arms]: P(best), and 1 over the number of best arms for each of them, 0 for others.
+    missed
+        Whether the 95 % interval of the recommended arm misses; None if none is recommended.
+    loss, loss_of_one
+        What the leading arm loses, and what the best arm of one graph's model does.
+    """
+
+    kind: str
+    rows: int
+    moves: list[bool]
+    covered: list[bool]
+    bounded: list[bool]
+    p_best: list[float]
+    is_best: list[float]
+    missed: bool | None
+    loss: float
+    loss_of_one: float
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=int, default=16, help="tables per network and number of rows (16)")
+    parser.add_argument("--draws", type=int, default=20, help="resampled tables for each (20)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    parser.add_argument("--networks", nargs="+", choices=KINDS, default=KINDS, help="only these")
+    parser.add_argument("--quick", action="store_true", help="3 tables of each kind, up to 1,000 rows")
+    parser.add_argument("--json", type=Path, help="write what was found on each table to this file, too")
+    add_option(parser)
+    chosen = parser.parse_args(arguments)
+    tables, rows = (3, ROWS[:2]) if chosen.quick else (chosen.tables, ROWS)
+    cells = [
+        (kind, n, seed)
+        for seed in range(tables)
+        for n in rows
+        for kind in chosen.networks
+        if kind not in SLOW or seed % SLOW_SHARE == 0
+    ]
+    found = []
+    with progress(len(cells), "Checking", unit="table") as step:
+        for one in Parallel(chosen.jobs, return_as="generator_unordered")(
+            delayed(checked)(*cell, chosen.draws) for cell in cells
+        ):
+            found.append(one)
+            if chosen.json:
+                text = json.dumps([asdict(one) for one in found])
+                chosen.json.write_text(f"{text}\n", encoding="utf-8")
+            if step:
+                step(1)
+    text = as_markdown(found, chosen.draws)
+    if chosen.write_results:
+        write_section("effects_calibration", text)
+    sys.stdout.write(f"{text}\n")
+    return 0
+
+
+def checked(kind: str, n_rows: int, seed: int, draws: int) -> Checked:
+    """Draw a system and a table and hold the answer from the table against the system's arm means."""
+    rng = np.random.default_rng([KINDS.index(kind), n_rows, seed])
+    while True:
+        system = random_system(kind, rng)
+        table = seen_table(system, n_rows, rng)
+        if np.ptp(table.rewards) > 0:
+            break
+    report = estimate_effects(table, draws=draws)
+    truth = [system.mean_reward(arm.intervention) for arm in report.arms]
+    nothing, best = system.mean_reward(), max(truth)
+    is_best = [mean >= best - _SAME and best > nothing + _SAME for mean in truth]
+    decision = report.decision
+    leading = system.mean_reward(decision.leader)
+    one = rehearse(table, estimate(table).graph).system.best_arm()[0]
+    low, high = decision.interval
+    return Checked(
+        kind=kind,
+        rows=n_rows,
+        moves=[bool(abs(mean - nothing) > _SAME) for mean in truth],
+        covered=[_holds(arm.interval, mean) for arm, mean in zip(report.arms, truth, strict=True)],
+        bounded=[_holds(arm.bounds, mean) for arm, mean in zip(report.arms, truth, strict=True)],
+        p_best=[arm.p_best for arm in report.arms],
+        is_best=[value / max(sum(is_best), 1) for value in is_best],
+        missed=not _holds((low, high), leading) if decision.is_decided else None,
+        loss=max(best, nothing) - leading,
+        loss_of_one=max(best, nothing) - system.mean_reward(one),
+    )
+
+
+def random_system(kind: str, rng: np.random.Generator) -> CausalSystem:
+    """Return a network with a reward: one of its leaves, or a new variable below one or two of its nodes."""
+    model = random_model(rng) if kind == "random" else model_of_network(read_bif(DATA / f"{kind}.bif"))
+    n = len(model.parents)
+    leaves = [v for v in range(n) if model.parents[v] and not model.children[v]]
+    if leaves and rng.random() < 0.5:
+        leaf = model.variables[int(rng.choice(leaves))]
+        state = str(rng.choice(model.states[leaf]))
+        return CausalSystem.from_model(*split_off_reward_node(model, f"{leaf}={state}"))
+    parents = tuple(sorted(int(v) for v in rng.choice(n, int(rng.integers(1, 3)), replace=False)))
+    means = rng.uniform(size=tuple(model.cards[v] for v in parents))
+    return CausalSystem.from_model(model, Reward(parents, means, None))
+
+
+def random_model(rng: np.random.Generator, n: int = 12) -> DiscreteModel:
+    """Return a random DAG with random tables; the names say nothing of the order."""
+    cards = rng.integers(2, 4, size=n)
+    parents, tables = [], []
+    for v in range(n):
+        count = min(int(rng.binomial(v, 2.4 / (n - 1))), 4)
+        own = tuple(sorted(int(u) for u in rng.choice(v, count, replace=False))) if count else ()
+        parents.append(own)
+        tables.append(rng.dirichlet(np.ones(cards[v]), size=tuple(cards[u] for u in own)))
+    names = [f"X{i:02}" for i in rng.permutation(n)]
+    states = {name: tuple("abc"[:card]) for name, card in zip(names, cards, strict=True)}
+    return DiscreteModel(states, tuple(parents), tuple(tables))
+
+
+def seen_table(system: CausalSystem, n_rows: int, rng: np.random.Generator) -> DiscreteTable:
+    """Draw a table; states that no row shows and columns with one state only aren't in it."""
+    drawn = system.sample({}, n_rows, rng)
+    states: dict[str, tuple[str, ...]] = {}
+    columns: list[NDArray[np.int64]] = []
+    for column, (name, values) in enumerate(system.states.items()):
+        shown, codes = np.unique(drawn.codes[:, column], return_inverse=True)
+        if len(shown) > 1:
+            states[name] = tuple(values[code] for code in shown)
+            columns.append(codes)
+    codes = np.asfortranarray(np.column_stack(columns).astype(np.int16))
+    return DiscreteTable(codes, states, drawn.rewards, "reward")
+
+
+def as_markdown(found: Sequence[Checked], draws: int) -> str:
+    """Return the table of results by network and rows, and P(best) in ten bins."""
+    head = [
+        "",
+        "tables",
+        "cover, all",
+        "cover, moving",
+        "bounds",
+        "P(best) off",
+        "misses",
+        "loss",
+        "one graph",
+    ]
+    groups = [
+        (f"{kind}, {n:,} rows", [one for one in found if (one.kind, one.rows) == (kind, n)])
+        for kind in KINDS
+        for n in ROWS
+    ]
+    groups += [(f"all, {n:,} rows", [one for one in found if one.rows == n]) for n in ROWS]
+    groups.append(("all", list(found)))
+    rows = [(name, *cells(own)) for name, own in groups if own]
+    bins = list(calibration(found))
+    table = markdown_table(
+        ("P(best)", "arms", "mean P(best)", "are the best"),
+        [
+            (f"{low:.1f} to {low + 1 / BINS:.1f}", f"{count:,}", f"{said:.3f}", f"{true:.3f}")
+            for low, count, said, true in bins
+        ],
+    )
+    return f"{len(found)} tables, {draws} resampled tables each.\n\n{markdown_table(head, rows)}\n\n{table}"
+
+
+def cells(own: Sequence[Checked]) -> Iterator[str]:
+    """Yield the cells of a row."""
+    decided = [one.missed for one in own if one.missed is not None]
+    moving = [np.array(one.covered)[one.moves].mean() for one in own if any(one.moves)]
+    yield str(len(own))
+    yield f"{100 * np.mean([np.mean(one.covered) for one in own]):.0f} %"
+    yield f"{100 * np.mean(moving):.0f} %" if moving else "–"
+    yield f"{100 * np.mean([np.mean(one.bounded) for one in own]):.1f} %"
+    yield f"{sum(count * abs(said - true) for _, count, said, true in calibration(own)) / _arms(own):.3f}"
+    yield f"{sum(decided)} of {len(decided)}"
+    yield f"{np.mean([one.loss for one in own]):.4f}"
+    yield f"{np.mean([one.loss_of_one for one in own]):.4f}"
+
+
+def calibration(own: Iterable[Checked]) -> Iterator[tuple[float, int, float, float]]:
+    """Yield each bin that isn't empty: its lower end, its arms, their mean P(best), how many are best."""
+    pairs: list[Any] = [(p, best) for one in own for p, best in zip(one.p_best, one.is_best, strict=True)]
+    said, true = np.array(pairs).T
+    place = np.minimum((said * BINS).astype(int), BINS - 1)
+    for number in range(BINS):
+        inside = place == number
+        if inside.any():
+            yield number / BINS, int(inside.sum()), float(said[inside].mean()), float(true[inside].mean())
+
+
+def _arms(own: Iterable[Checked]) -> int:
+    return sum(len(one.p_best) for one in own)
+
+
+def _holds(interval: tuple[float, float], mean: float) -> bool:
+    return bool(interval[0] - _SAME <= mean <= interval[1] + _SAME)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""`cb-pgm effects` on the command line, and its picture."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from cb_pgm import plots
+from cb_pgm.cli import main
+
+STONES = ["effects", "data/kidney_stones.csv", "--reward", "success=yes", "--draws", "10"]
+
+
+def test_it_prints_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*STONES, "--not-settable", "size"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("Which intervention has the highest mean of success=yes? From 700 rows")
+    assert "It hangs on the edge size — treatment" in text
+
+
+def test_it_takes_knowledge_and_a_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "known.toml").write_text('required = [["size", "treatment"]]\n', encoding="utf-8")
+    (tmp_path / "graph.json").write_text(
+        '{"nodes": ["size", "treatment"], "directed": [], "undirected": [["size", "treatment"]], '
+        '"background": [["treatment", "size"]]}',
+        encoding="utf-8",
+    )
+    for flag, name, best in (("--knowledge", "known.toml", "A"), ("--graph", "graph.json", "B")):
+        assert main([*STONES, "--not-settable", "size", flag, str(tmp_path / name), "--json"]) == 0
+        content = json.loads(capsys.readouterr().out)
+        assert content["recommendation"]["grounds"] == "assumed"
+        assert content["arms"][0]["state"] == best
+
+
+def test_out_holds_the_answer_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "answer"
+    assert main([*STONES, "--out", str(folder)]) == 0
+    assert capsys.readouterr().out == (folder / "effects.txt").read_text(encoding="utf-8")
+    assert (folder / "effects.png").stat().st_size > 10_000
+    content = json.loads((folder / "effects.json").read_text(encoding="utf-8"))
+    assert len(content["arms"]) == 4
+    assert main([*STONES, "--out", str(folder)]) == 1
+    assert "--force" in capsys.readouterr().err
+
+
+def test_a_range_that_is_turned_round_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([*STONES, "--reward-range", "1", "0"])
+    assert "--reward-range takes the lower end first" in capsys.readouterr().err
+
+
+def test_the_frame_has_a_row_for_each_arm_and_ground() -> None:
+    arm = {
+        **{"variable": "drug", "state": "yes", "bounds": [0.1, 0.9], "mean": 0.5, "interval": [0.4, 0.6]},
+        "set": {"rows": 30, "mean": 0.55, "interval": [0.3, 0.8]},
+    }
+    frame = plots.effects_frame({"arms": [arm, {**arm, "state": "no", "set": None}]})
+    assert frame["ground"].value_counts().to_dict() == {
+        "nothing assumed": 2,
+        "over graphs": 2,
+        "measured": 1,
+    }
+    figure = plots.draw_effects(frame, 0.45, reward="well")
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["drug = yes", "drug = no"]
+    assert isinstance(frame, pd.DataFrame)
