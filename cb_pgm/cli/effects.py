@@ -92,12 +92,12 @@ def execute(options: Namespace) -> None:
     from cb_pgm.effects.estimate import estimate_effects
     from cb_pgm.pipeline.inputs import read_graph
     from discovery.estimation.settings import EstimateSettings
-    from discovery.table.discrete_table import read_table
+    from discovery.table.discrete_table import read
     from discovery.table.settings import TableSettings
 
     check_folder(options.out, force=options.force)
     with waiting("Reading the table"):
-        table = read_table(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
+        table = read(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
     graph = None if options.graph is None else read_graph(options.graph, table.variables).graph
     with progress(options.draws, "Drawing graphs", unit="draw") as step:
         report = estimate_effects(
