@@ -75,8 +75,14 @@ def _rate(world: str, player: str, what: str, failures: pd.Series, most: float =
     return Goal(world, player, what, f"{failed} of {runs}", f"≤ {most:g}", holds)
 
 
-def _wrong(own: pd.DataFrame) -> pd.Series:
-    return own["identified"].astype(bool) & ~own["right"].astype(bool)
+def _identified_wrongly(world: str, player: str, own: pd.DataFrame) -> Goal:
+    """Return the goal for what is identified at the end; what is only assumed is no claim, and is named."""
+    wrong = own["identified"].astype(bool) & ~own["right"].astype(bool)
+    assumed = wrong & (own["grounds"] == "assumed")
+    goal = _rate(world, player, "identified wrongly at the end", wrong & ~assumed)
+    return goal._replace(
+        figure=f"{goal.figure}, and {int(assumed.sum())} assumed" if assumed.any() else goal.figure
+    )
 
 
 def _of_claims(world: str, by_player: Frames) -> Iterator[Goal]:
@@ -106,7 +112,7 @@ def _many_parents(world: str, by_player: Frames) -> Iterator[Goal]:
     for player, own in _looking(by_player):
         yield _ratio(world, player, "mean regret / MOSS's", own["regret"].mean(), moss, 2)
         yield _rate(world, player, 'wrong "certain"', own["wrongly_certain"].astype(bool))
-        yield _rate(world, player, "identified wrongly at the end", _wrong(own))
+        yield _identified_wrongly(world, player, own)
 
 
 def _confounded(world: str, by_player: Frames) -> Iterator[Goal]:
@@ -115,14 +121,14 @@ def _confounded(world: str, by_player: Frames) -> Iterator[Goal]:
         left = own["suspect_left"].fillna(float("inf")).median()
         yield Goal(world, player, "median rounds until X is given up", f"{left:,.0f}", "≤ 100", left <= 100)
         yield _ratio(world, player, "mean regret / Thompson's", own["regret"].mean(), thompson, 1.5)
-        yield _rate(world, player, "identified wrongly at the end", _wrong(own))
+        yield _identified_wrongly(world, player, own)
 
 
 def _proxy(world: str, by_player: Frames) -> Iterator[Goal]:
     moss = by_player["moss"]["regret"].mean()
     for player, own in _looking(by_player):
         yield _ratio(world, player, "mean regret / MOSS's", own["regret"].mean(), moss, 1.2)
-        yield _rate(world, player, "identified wrongly at the end", _wrong(own))
+        yield _identified_wrongly(world, player, own)
     own = by_player["cn-ucb"]
     right = own["right"].astype(bool)
     figure = f"{int(right.sum())} of {len(right)}"
@@ -132,7 +138,7 @@ def _proxy(world: str, by_player: Frames) -> Iterator[Goal]:
 def _broken(world: str, by_player: Frames) -> Iterator[Goal]:
     for player, own in _looking(by_player):
         given_up = int(own["given_up"].sum())
-        goal = _rate(world, player, "identified wrongly at the end", _wrong(own))
+        goal = _identified_wrongly(world, player, own)
         yield goal._replace(figure=f"{goal.figure} ({given_up} given up)")
         yield _rate(world, player, 'wrong "certain"', own["wrongly_certain"].astype(bool))
 
@@ -142,7 +148,7 @@ def _trees(world: str, by_player: Frames) -> Iterator[Goal]:
     regret, pulls = BEFORE[world]
     yield _ratio(world, "screening", "mean regret / before", screening["regret"].mean(), regret, 1.5)
     yield _ratio(world, "screening", "median pulls / before", screening["pulls"].median(), pulls, 1.25)
-    yield _rate(world, "screening", "identified wrongly at the end", _wrong(screening))
+    yield _identified_wrongly(world, "screening", screening)
     for player, own in _looking(by_player):
         if player != "screening":
             # Equal runs, of which an estimated graph may have fewer.

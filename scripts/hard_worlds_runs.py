@@ -149,6 +149,7 @@ def play_run(
         "pulls": outcome.interventions_to_find,
         "identified": bool(named),
         "right": bool(named) and set(system.reward_parents) <= set(named),
+        "grounds": watched.policy.grounds,
         "given_up": outcome.fallback is not None,
         "recommends_best": best is not None
         and system.mean_reward(best.intervention) >= system.best_arm()[1] - _SAME_MEAN,

@@ -55,15 +55,14 @@ def screening_of(system: CausalSystem, delta: float, max_parents: int = 1) -> Sc
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", DELTAS)
-@pytest.mark.parametrize("n_parents", [1, 2])
-def test_the_true_parents_are_seldom_ruled_out(n_parents: int, delta: float) -> None:
-    """1,000 runs of 500 rounds in trees of 4, half a minute: ruled out in at most the share of δ."""
+def test_a_true_pair_of_parents_is_seldom_ruled_out(delta: float) -> None:
+    """1,000 runs of 500 rounds in trees of 4, half a minute: in at most the share of δ."""
     failures = 0
     for seed in range(RUNS):
-        system = instances.many_parents(4, 2, n_parents=n_parents, seed=seed)
-        policy = screening_of(system, delta, n_parents)
+        system = instances.many_parents(4, 2, n_parents=2, seed=seed)
+        policy = screening_of(system, delta, 2)
         failures += any(
-            now.rules_out(system.reward_parents) and now.screening.set_size == n_parents
+            now.rules_out(system.reward_parents) and now.screening.set_size == 2
             for now in playing(policy, system, 500, seed)
         )
     assert failures <= most_failures(policy.budget.identification)
@@ -181,6 +180,7 @@ def test_goals_are_missed_where_claims_fail_too_often() -> None:
                 "player": "screening",
                 "identified": True,
                 "right": [False] * failed + [True] * (100 - failed),
+                "grounds": "identified",
                 "given_up": False,
                 "wrongly_certain": False,
                 "seen_as_set": False,
