@@ -17,6 +17,8 @@ class FailureBudget:
     ----------
     identification
         That the reward's true parents are ever ruled out by screening.
+    invariance
+        That they are ever ruled out by invariance screening, where a hidden cause moves the reward too.
     search
         That a search on the graph identifies a wrong variable.
     guard
@@ -38,6 +40,7 @@ class FailureBudget:
     """
 
     identification: float = 0.0
+    invariance: float = 0.0
     search: float = 0.0
     guard: float = 0.0
     verification: float = 0.0

@@ -232,6 +232,16 @@ class Screening:
             self._set[self._log_settings[kept]],
         )
 
+    def log_settings(self) -> tuple[NDArray[np.int64], tuple[tuple[int, ...], ...]]:
+        """Return which variables were set in each row of `log`.
+
+        Returns
+        -------
+        settings, set_variables
+            int64 [m], each row's place in `set_variables`, which has the positions of the variables set.
+        """
+        return self._log_settings[: self._logged], tuple(self._settings)
+
     def _take(
         self,
         codes: NDArray[np.int16],

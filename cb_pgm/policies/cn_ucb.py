@@ -47,6 +47,12 @@ __all__ = ["CNUCB"]
 _SHARE = 0.25
 
 
+class _Guard(ScreeningUCB):
+    """Screening beside a search on the graph, which goes on where screening has ruled out every set."""
+
+    _follows_by_invariance = False
+
+
 class CNUCB(GraphPolicy):
     """Central Node UCB.
 
@@ -190,7 +196,7 @@ class CNUCB(GraphPolicy):
         self._asked_until = 0
         self._asking = False
         self._query_rounds = 0
-        self._guard = ScreeningUCB(
+        self._guard = _Guard(
             self.states,
             failure_prob=2 * (self._budget.identification or self._budget.guard),
             noise_scale=self.noise_scale,

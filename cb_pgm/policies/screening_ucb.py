@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.budget import FailureBudget
 from cb_pgm.evidence.cover import Cover
+from cb_pgm.evidence.invariance import InvarianceScreening
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.evidence.separation import RecentRows
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
@@ -51,15 +52,21 @@ class ScreeningUCB(Policy):
     Once one set is left, its arms are played with every row that had its states, set or seen. It is the only
     set of its size that could explain the reward alone; other arms stay in the game (`IdentifiedPlay`), and
     the test goes on. When the last set falls too, rows that were only seen no longer count: anytime MOSS goes
-    on over all arms, do() among them, each by the rows in which it was set.
+    on over all arms, do() among them, each by the rows in which it was set. The likely reason is a hidden
+    cause of the reward that other variables show. So invariance screening (`cb_pgm.evidence.invariance`)
+    looks for the set of `max_parents` variables that explains all that interventions change, in the rows of
+    screening and those that follow. If one is left, it is identified and `fallback` says on what grounds;
+    the arms are played as before. That is right as long as the reward has no more observed parents, and no
+    hidden cause of the reward reaches them or their ancestors.
 
     Parameters
     ----------
     states, settable
         As in `Policy`.
     failure_prob
-        δ: half of it is the probability with which the true parents are ever ruled out, in equal shares for
-        each size of set; a quarter each is for closing arms and for the intervals (`budget`).
+        δ, a quarter of it for each of four failures (`budget`): that screening ever rules out the true
+        parents, in equal shares for each size of set; that invariance screening does; that an arm is closed
+        wrongly; that an interval is wrong.
     noise_scale
         σ of the reward under every arm.
     parent_noise_scale
@@ -76,6 +83,10 @@ class ScreeningUCB(Policy):
     name = "screening"
     learns_from_any_row = True
 
+    # Whether invariance screening follows once no set is left. Where a search on the graph follows, it
+    # doesn't, and screening has its share of δ.
+    _follows_by_invariance = True
+
     def __init__(
         self,
         states: States,
@@ -91,8 +102,13 @@ class ScreeningUCB(Policy):
             raise PolicyError(
                 f"Expected max_parents from 1 to {len(self.states)} variables but found {max_parents}"
             )
+        quarter = failure_prob / 4
+        follows = self._follows_by_invariance
         self._budget = FailureBudget(
-            identification=failure_prob / 2, verification=failure_prob / 4, intervals=failure_prob / 4
+            identification=quarter if follows else 2 * quarter,
+            invariance=quarter if follows else 0.0,
+            verification=quarter,
+            intervals=quarter,
         )
         self.parent_noise_scale = (
             self.noise_scale if parent_noise_scale is None else float(parent_noise_scale)
@@ -119,6 +135,8 @@ class ScreeningUCB(Policy):
     def grounds(self) -> str | None:
         if not self._named:
             return None
+        if self._invariance is not None:
+            return "identified"
         position = int(np.flatnonzero(self.screening.surviving)[0])
         # A difference d between rows set and rows seen is worth d²/2σ² nats a row set.
         shown = self.screening.set_rows(position) * _DIFFERENCE**2 * 2.0
@@ -131,7 +149,8 @@ class ScreeningUCB(Policy):
     @property
     def candidates(self) -> tuple[tuple[str, ...], ...]:
         """The sets of variables not ruled out, of the size under test."""
-        return tuple(self._names(row) for row in self.screening.candidates[self.screening.surviving])
+        test = self._invariance or self.screening
+        return tuple(self._names(row) for row in test.candidates[test.surviving])
 
     def rules_out(self, variables: Collection[str]) -> bool:
         """Return whether the rows seen rule out that these variables hold all the reward's parents."""
@@ -175,6 +194,9 @@ class ScreeningUCB(Policy):
         self._told_apart: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._named: tuple[str, ...] = ()
         self._fallback: str | None = None
+        self._no_set_explains = ""  # what `fallback` says first
+        self._invariance: InvarianceScreening | None = None
+        self._arm_numbers: dict[tuple[tuple[int, ...], int], int] = {}  # by variables and states set
         self._play: IdentifiedPlay | None = None
         self._joint_arms = ArmTotals(())  # of the parents, by the rows in which they were set
         self._observed = ArmTotals((Intervention(),))
@@ -302,6 +324,9 @@ class ScreeningUCB(Policy):
         self, intervention: Intervention, codes: NDArray[np.int16], rewards: NDArray[np.float64]
     ) -> None:
         if self._fallback is not None:
+            if self._invariance is not None:
+                arms = self._numbered_arms(self._set_in(intervention), codes)
+                self._test_invariance(self._invariance, codes, rewards, arms)
             return
         if self._left != 1 or self.max_parents > 1:  # else nothing is left to be told apart
             self._recent.add(codes, self._codes_of.get(intervention))
@@ -337,7 +362,7 @@ class ScreeningUCB(Policy):
             )
         else:
             reason = "it has more parents, a hidden cause that other variables show, or a larger noise scale"
-        self._fallback = f"no {sets} the reward alone: {reason}"
+        self._fallback = self._no_set_explains = f"no {sets} the reward alone: {reason}"
         before = self._arms
         self._arms = ArmTotals((*before.arms, Intervention()))
         self._arms.rows[:] = np.append(before.rows, self._observed.rows)
@@ -345,6 +370,53 @@ class ScreeningUCB(Policy):
         self._arms.rounds = max(before.rounds, int(self._arms.rows.sum()))
         self._arms.in_unit_interval = before.in_unit_interval and self._observed.in_unit_interval
         self._pulls = [*self._pulls, Pull(Intervention())]
+        if self._follows_by_invariance:
+            self._follow_by_invariance()
+
+    def _follow_by_invariance(self) -> None:
+        """Begin invariance screening, with the rows that screening has kept."""
+        codes, rewards, _ = self.screening.log()
+        settings, set_variables = self.screening.log_settings()
+        arms = np.empty(len(rewards), dtype=np.int64)
+        for number, variables in enumerate(set_variables):
+            rows = np.flatnonzero(settings == number)
+            arms[rows] = self._numbered_arms(variables, codes[rows])
+        # σ given the parents may leave out what the hidden cause adds, so it is that under every arm.
+        self._invariance = InvarianceScreening(
+            self._n_states, self.max_parents, self._budget.invariance, self.noise_scale
+        )
+        self._test_invariance(self._invariance, codes, rewards, arms)
+
+    def _numbered_arms(self, variables: tuple[int, ...], codes: NDArray[np.int16]) -> NDArray[np.int64]:
+        """Return the number of each row's arm, int64 [m], where `variables` were set in all rows."""
+        states = np.zeros(len(codes), dtype=np.int64)
+        for variable in variables:
+            states = states * max(self._n_states) + codes[:, variable]
+        numbers = np.empty(len(codes), dtype=np.int64)
+        for state in np.unique(states):
+            key = variables, int(state)
+            numbers[states == state] = self._arm_numbers.setdefault(key, len(self._arm_numbers))
+        return numbers
+
+    def _test_invariance(
+        self,
+        test: InvarianceScreening,
+        codes: NDArray[np.int16],
+        rewards: NDArray[np.float64],
+        arms: NDArray[np.int64],
+    ) -> None:
+        before = test.left
+        test.observe(codes, rewards, arms)
+        if test.left == before:
+            return
+        self._named, self._fallback = (), self._no_set_explains
+        if test.left == 1:
+            self._named = self.candidates[0]
+            only = "is the only variable" if len(self._named) == 1 else "are the only variables"
+            names = " and ".join(self._named)
+            self._fallback += f"; {names} {only} whose states explain what interventions change"
+        elif test.left == 0:
+            self._invariance = None
 
     def _play_parents(self) -> None:
         """Go over to the parents' joint states; every row that had them counts, whatever was done."""

@@ -99,7 +99,12 @@ def test_once_set_rows_refute_what_seen_rows_showed_only_set_rows_count() -> Non
 def test_shares_of_the_failure_probability_add_up() -> None:
     budget = ScreeningUCB({"A": ("0", "1")}, failure_prob=0.08).budget
     assert budget.total == pytest.approx(0.08)
-    assert budget.shares() == {"identification": 0.04, "verification": 0.02, "intervals": 0.02}
+    assert budget.shares() == {
+        "identification": 0.02,
+        "invariance": 0.02,
+        "verification": 0.02,
+        "intervals": 0.02,
+    }
 
 
 @pytest.mark.parametrize("failure_prob", [0.05, 0.2])
