@@ -2,12 +2,15 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from pictures import ink, words
 
@@ -310,3 +313,37 @@ def test_a_full_disk_is_told_in_one_line(tmp_path):
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr
+
+
+TABLE_COMMANDS = {
+    "run": ["run", "CSV"],
+    "discover": ["discover", "CSV"],
+    "replay": ["replay", "CSV"],
+    "plan": ["plan", "--data", "CSV"],
+    "session start": ["session", "start", "FOLDER", "--data", "CSV", "--horizon", "10"],
+}
+
+
+@pytest.mark.parametrize("command", TABLE_COMMANDS)
+def test_a_messy_table_is_refused_once_and_taken_with_the_flags_advised(command, tmp_path, capsys):
+    """Every command that reads a table names all its problems, a line each, and takes the same flags."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.normal(size=300).round(3) for name in ("blood pressure", "weight")})
+    frame["sex"] = np.where(np.arange(300) % 30 == 0, "NA", rng.choice(["m", "f"], 300))
+    frame["drug"] = rng.choice(["a", "b"], 300)
+    frame["recovered"] = rng.choice(["yes", "no"], 300)
+    frame["set"] = np.where(np.arange(300) < 150, "drug", "")
+    frame.to_csv(tmp_path / "messy.csv", index=False)
+    places = {"CSV": str(tmp_path / "messy.csv"), "FOLDER": str(tmp_path / "session")}
+    arguments = [places.get(word, word) for word in TABLE_COMMANDS[command]]
+    arguments += ["--reward", "recovered=yes", "--intervention-column", "set"]
+    if command in ("run", "plan"):
+        arguments += ["--horizon", "50", "--policy", "ucb"]
+    assert main(arguments) == 1
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith("  ") for line in lines)
+    flags = shlex.split(first.partition("or add ")[2])
+    assert flags == ["--missing", "drop", "--bins", "3"]
+    assert main([*arguments, *flags]) == 0
+    assert "warning: 'NA' of 'sex' counted as missing" in capsys.readouterr().err

@@ -1,9 +1,11 @@
 """Graphs and truths from files, and whether they fit the table: misfits are refused by name."""
 
 import json
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from cb_pgm import CausalBanditError, CausalSystem
@@ -16,6 +18,11 @@ from cb_pgm.pipeline.inputs import (
     widened,
     with_flipped_reward,
 )
+from cb_pgm.pipeline.pipeline import Pipeline
+from cb_pgm.report.run.folder import write_run
+from cb_pgm.session.beginning import prepare
+from cb_pgm.session.replay import replay_log
+from cb_pgm.session.setup import Setup
 from discovery import DiscoveryError, DiscreteTable, EssentialGraph
 
 
@@ -151,3 +158,20 @@ def test_an_invalid_graph_is_repaired(tmp_path):
     used = read_graph(path)
     assert used.repairs
     assert used.graph.nodes == ("a", "b", "c")
+
+
+def test_a_data_frame_stands_for_its_file_in_runs_sessions_and_replays(tmp_path: Path) -> None:
+    frame = pd.read_csv("data/kidney_stones.csv")
+    settings = {"policies": ["screening"], "horizon": 200, "seed": 1}
+    by_path, by_frame = (
+        Pipeline(source, "success=yes", **settings).run() for source in ("data/kidney_stones.csv", frame)
+    )
+    pd.testing.assert_frame_equal(by_path.summary(), by_frame.summary())
+    write_run(by_frame, tmp_path)
+    assert json.loads((tmp_path / "settings.json").read_text())["data"]["path"] == "the data frame"
+    asked = {"reward": "success=yes", "horizon": 20, "seed": 1}
+    starts = [prepare(Setup(data=source, **asked)) for source in ("data/kidney_stones.csv", frame)]
+    assert starts[0].settings.states == starts[1].settings.states
+    log = frame.assign(set=["treatment" if i % 2 else "" for i in range(len(frame))])
+    report = replay_log(Setup(data=log, intervention_column="set", **asked))
+    assert report.to_dict()["log"] == "the data frame"
