@@ -64,3 +64,34 @@ def test_merging_counts_only_the_rows_that_count() -> None:
     assert (states, gone) == (("a", "other"), ("b", "c", "d"))
     assert merged.tolist() == [0, 0, 0, 1, 1, 1, 1, 1, 1]
     assert merge_rare_states(codes, ("a", "b", "c", "d"), 2, "other", count=count)[2] == ()
+
+
+@pytest.mark.parametrize("bins", [2, 3, 4, 5])
+def test_zeros_of_amounts_are_a_state_of_their_own(bins: int) -> None:
+    rng = np.random.default_rng(0)
+    for share in (0.35, 0.7, 0.95):
+        numbers = np.where(rng.random(400) < share, 0.0, rng.lognormal(8, 1, 400).round(2))
+        codes, labels = bin_numbers(numbers, bins)
+        assert labels[0] == "0"
+        assert np.array_equal(codes == 0, numbers == 0)
+        assert len(labels) == bins == len(np.unique(codes))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_column_of_two_numbers_or_more_becomes_constant(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.choice(np.arange(-20, 60), int(rng.integers(2, 40)), replace=False) * 1.0
+    weights = rng.dirichlet(np.full(len(values), rng.choice([0.05, 0.3, 2.0])))
+    numbers = np.concatenate([values, rng.choice(values, 300, p=weights)])
+    for bins in (2, 3, 4, 6):
+        codes, labels = bin_numbers(numbers, bins)
+        assert 2 <= len(labels) <= max(bins, 2)
+        assert len(labels) == len(np.unique(codes)) == len(set(labels))
+        assert (np.diff(codes[np.argsort(numbers)]) >= 0).all()
+
+
+def test_a_frequent_number_between_others_keeps_its_name() -> None:
+    hours = np.array([20.0, 25, 30] * 10 + [40.0] * 140 + [45.0, 50, 60] * 10)
+    codes, labels = bin_numbers(hours, 3)
+    assert labels == ("below 40", "40", "45 and above")
+    assert np.bincount(codes).tolist() == [30, 140, 30]
