@@ -1,6 +1,6 @@
-"""Screening, then MOSS: rule out variables from every row seen until only the reward's parents are left.
+"""Screening, then MOSS: rule out sets of variables by all rows until only the reward's parents are left.
 
-It needs no graph and no gaps, only that each round shows all variables with the reward (the feedback of Lu,
+It needs neither a graph nor gaps, only that each row has all variables and the reward (the feedback of Lu,
 Meisami & Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening`.
 """
 
@@ -63,7 +63,7 @@ class ScreeningUCB(Policy):
     noise_scale
         σ of the reward under every arm.
     parent_noise_scale
-        σ of the reward given its parents, which may be smaller; None: `noise_scale`.
+        σ of the reward given its parents, which may be smaller than `noise_scale`; None: `noise_scale`.
     max_parents
         The largest number of parents to consider: sets of two are screened once all single variables are
         ruled out, and so on. Every row seen counts for every size.
