@@ -64,7 +64,7 @@ class ArmTotals:
     rounds
         t: the number of rounds so far, including those under other interventions.
     in_unit_interval
-        Whether all rewards seen lie in [0, 1].
+        Whether all rewards so far lie in [0, 1].
     """
 
     __slots__ = ("_all", "_position", "arms", "in_unit_interval", "rounds", "rows", "totals")

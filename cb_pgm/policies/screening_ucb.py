@@ -38,35 +38,40 @@ _SHARE = 1.5
 
 
 class ScreeningUCB(Policy):
-    """Rule out every set of variables that can't be the reward's parents; play MOSS on the one that is left.
+    """Rule out every set of variables that can't be the reward's parents; play MOSS on the remaining one.
 
-    While several are left it pulls the arm that best tells the leader (the survivor that predicts best) from
-    the challenger (the survivor hardest to rule out), as long as that pays: until as many rounds as there are
-    arms have passed, which MOSS would spend on its first pass anyway, and later whenever the rounds still
-    needed are fewer than those played. In all other rounds it is anytime MOSS over the survivors' arms. What
-    is expected of such pulls need not come true where no set explains the reward, so beyond a first pass they
-    may be 1.5√(arms · t)/max_parents out of t rounds at most: their regret is of the order that MOSS has in
-    the worst case.
+    While several sets are left, it pulls the arm that best separates the leader (the surviving set that
+    predicts best) from the challenger (the surviving set that is hardest to rule out), as long as this pays:
+    in as many rounds as there are arms, which MOSS would need for its first pass anyway, and later whenever
+    the rounds still needed are fewer than those played. In all other rounds it plays anytime MOSS over the
+    survivors' arms. If no set explains the reward, separating pulls need not have the expected effect.
+    Therefore, beyond a first pass, at most 1.5√(arms · t)/max_parents of t rounds are separating pulls, and
+    their regret is of the order of MOSS's in the worst case.
 
-    Once one set is left, its arms are played with every row that had its states, set or seen. It is the only
-    set of its size that could explain the reward alone; other arms stay in the game (`IdentifiedPlay`), and
-    the test goes on. When the last set falls too, rows that were only seen no longer count: anytime MOSS goes
-    on over all arms, do() among them, each by the rows in which it was set.
+    Once one set is left, its arms are played by all rows with its states, set or observed. It is the only set
+    of its size that could explain the reward alone. Other arms may stay open (`IdentifiedPlay`), and the test
+    goes on. If the last set is ruled out too, rows in which a state was only observed no longer count:
+    anytime MOSS goes on over all arms, including do(), each by the rows in which it was set.
 
     Parameters
     ----------
     states, settable
         As in `Policy`.
     failure_prob
-        δ: half of it is the probability with which the true parents are ever ruled out, in equal shares for
-        each size of set; a quarter each is for closing arms and for the intervals (`budget`).
+        δ: half of it bounds the probability of ever ruling out the true parents, in equal shares for each
+        size of set; a quarter each is for closing arms and for the intervals (`budget`).
     noise_scale
         σ of the reward under every arm.
     parent_noise_scale
         σ of the reward given its parents, which may be smaller than `noise_scale`; None: `noise_scale`.
     max_parents
         The largest number of parents to consider: sets of two are screened once all single variables are
-        ruled out, and so on. Every row seen counts for every size.
+        ruled out, and so on. Every row counts for every size.
+
+    Raises
+    ------
+    PolicyError
+        If `max_parents` is out of range, or there are too many sets to screen (`Screening`).
 
     Notes
     -----
