@@ -1,4 +1,4 @@
-"""The failure probability δ of a policy, shared out among all that it claims."""
+"""The failure probability δ of a policy, divided among its claims."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ __all__ = ["FailureBudget"]
 
 @dataclass(frozen=True)
 class FailureBudget:
-    """Named shares of δ; by a union bound all claims hold at once with probability 1 − `total`.
+    """Shares of δ by kind of claim; by a union bound, all claims hold with probability ≥ 1 − `total`.
 
     Attributes
     ----------
     identification
-        That the reward's true parents are ever ruled out by screening.
+        The probability that screening ever rules out the reward's true parents.
     invariance
-        That they are ever ruled out by invariance screening, where a hidden cause moves the reward too.
+        The probability that invariance screening ever rules them out, where a hidden cause moves the reward.
     search
-        That a search on the graph identifies a wrong variable.
+        The probability that a search on the graph identifies a wrong variable.
     guard
-        That what a search has found is wrongly refuted.
+        The probability that a correct result of the search is ever refuted.
     verification
-        That an arm is closed by cover although it is better than what is known.
+        The failure probability of each bound that closes an arm which looks worse than the parents' best arm.
     intervals
-        That the interval of any arm's mean is ever wrong.
+        The probability that the confidence interval of any arm's mean is ever wrong.
 
     Raises
     ------

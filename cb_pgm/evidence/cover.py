@@ -1,14 +1,14 @@
-"""What rows in which a variable took a state by itself say of setting it there, once parents are identified.
+"""Upper bounds on the means of other arms from all rows, once the reward's parents are identified.
 
-Let w be the identified parents and f(w) the mean reward given their states. Under w an arm do(v = x) yields
-Σ P(w's states | do(v = x))·f, and never more than f's maximum. Where w isn't all there is, v's own effect
-shows in the residuals R − f(w) of the rows with v = x, whoever brought v there. So an arm is *covered* when
-prediction plus the upper confidence bound of its mean residual lies below the lower bound of w's best arm.
-The prediction takes the shares of w's states from rows in which w wasn't set: from all of them or from those
-with v = x, whichever gives more.
+Let w be the identified parents and f(w) the mean reward given their states. If w are all parents, the mean of
+an arm do(v = x) is Σ P(w's states | do(v = x))·f, at most f's maximum. If v has a further effect on the
+reward, it shows in the residuals R − f(w) of the rows with v = x, set or observed. Therefore an arm is
+*covered* if its prediction plus the upper confidence bound of its mean residual lies below the lower bound of
+w's best arm. The prediction uses the frequencies of w's states in rows in which w wasn't set: in all of them
+or in those with v = x, whichever gives the higher value.
 
-Cover is no proof about do(v = x): a hidden cause of v and the reward can make residuals vanish. It decides
-how rounds are spent, and claims about an arm rest on the rows in which it was set.
+Cover isn't a proof about do(v = x): a hidden cause of v and the reward can make the residuals vanish. It
+decides only how rounds are spent; claims about an arm rest on the rows in which it was set.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 
 __all__ = ["Cover"]
 
-_RARE = 0.25  # of its even share of the rows: a state taken less often is rare
-_NARROWEST_AT = 100  # rows at which the bound of a residual is as narrow as can be
+_RARE = 0.25  # of an equal share of the rows: a state that occurs less often is rare
+_NARROWEST_AT = 100  # the number of rows at which the bound of a residual is narrowest
 
 
 class Cover:
-    """Counts and residuals of every state of every variable, against one set w; O(n) a row, compiled.
+    """Counts and residuals of every state of every variable, given one set w; O(n) a row, compiled.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ class Cover:
     parents
         The positions of w's variables.
     failure_prob
-        The probability with which the bound of an arm's mean residual is ever too low; for each arm by
-        itself, since many covered arms make no claim.
+        The probability with which the bound of an arm's mean residual is ever too low. It holds for each arm
+        separately, without a union bound, since no claim is made about covered arms.
     noise_scale
-        σ of the reward given w.
+        σ of the reward given w, in units of the reward.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Cover:
         self._by_cell: NDArray[np.float64] = np.zeros((3, cells))
 
     def add(self, codes: NDArray[np.int16], rewards: NDArray[np.float64], was_set: NDArray[np.bool_]) -> None:
-        """Take in rows: codes int16 [m, n], rewards [m], and which variables were set, bool [m, n]."""
+        """Add rows: codes int16 [m, n], rewards float64 [m], and which variables were set, bool [m, n]."""
         _add(
             codes,
             rewards,
@@ -73,13 +73,17 @@ class Cover:
         )
 
     def rare(self) -> NDArray[np.bool_]:
-        """bool [n, K]: states that v took by itself in less than a quarter of their even share of rows."""
+        """Return the rare states of each variable, bool [n, K].
+
+        A state is rare if it occurs in at most a quarter of an equal share of the rows in which its variable
+        wasn't set.
+        """
         seen = self._by_state[1]
         rare: NDArray[np.bool_] = seen <= _RARE * seen.sum(axis=1, keepdims=True) / self._cards[:, None]
         return rare
 
     def upper_bounds(self) -> NDArray[np.float64]:
-        """float64 [n, K]: prediction plus the upper bound of the mean residual; infinite without rows."""
+        """Return prediction plus upper bound of the mean residual, float64 [n, K]; infinite without rows."""
         rows, totals, unset = self._by_cell
         means = np.divide(totals, rows, out=np.zeros_like(totals), where=rows > 0)
         joint, natural = self._joint

@@ -1,31 +1,32 @@
-"""Screening: which sets of variables can still be the reward's parents, judged from every row seen.
+"""Screening: test from all rows which sets of variables can still be the reward's parents.
 
-A set w of variables holds all the reward's parents iff the mean reward given everything depends on w's states
-alone. Let m_i be any prediction of the i-th reward made before it is seen, from the row's states and the
-past. Rule w out once
+A set w of variables contains all the reward's parents iff the mean reward given all variables depends on w's
+states alone. Let m_i be any prediction of the i-th reward that uses only the row's states and the rows before
+it. Rule w out once
 
     min_f Σ (R_i − f(w_i))² / 2σ²  −  Σ (R_i − m_i)² / 2σ²  ≥  log(1/δ).
 
-*It is right.* Let f* be the true mean given w. With e = R − f* and d = m − f*, (R − f*)² − (R − m)² = 2ed −
-d², and E exp((2ed − d²)/2σ²) ≤ 1 for σ-subgaussian e given the row and the past. So the exponential of the
-left side with f* in f's place is a test supermartingale, the minimum over f only lowers it, and by Ville's
-inequality it ever reaches 1/δ with probability at most δ: whatever is pulled, whenever one looks, with no
-union bound over the sets.
+*The test is valid.* Let f* be the true mean given w. With e = R − f* and d = m − f*,
+(R − f*)² − (R − m)² = 2ed − d², and E exp((2ed − d²)/2σ²) ≤ 1 for σ-subgaussian e given the row and the past.
+So the exponential of the left side with f* in place of f is a test supermartingale, and the minimum over f
+only lowers it. By Ville's inequality it ever reaches 1/δ with probability at most δ, under any choice of
+pulls and at any stopping time. No union bound over the sets is needed, since only the true set counts.
 
-*It is quick* where m predicts well. m is the average of experts' predictions, weighted by exp(−past loss):
-every candidate set's running mean given its states, those ruled out included, and some larger sets'. Without
-the larger ones the last candidate could never be ruled out: its own running mean can't beat its best fit.
+*The test is fast* if m predicts well. m is the average of experts' predictions, weighted by exp(−past loss).
+The experts are the running means given the states of every candidate set, including those ruled out, and of
+some larger sets. Without the larger sets the last candidate could never be ruled out, since its own running
+mean can't predict better than its best fit.
 
-*It tests its own assumption*: that no unobserved cause is common to the reward and a variable (hidden causes
-among the variables do no harm). Whether w's states were set or only seen in a row, its regime, is known
-before the reward is. Under the null the mean given everything, the intervention included, depends on w's
-states alone, so a prediction may use the regime and the proof above stands word for word: m_i is still made
-before R_i from the row and the past. Therefore each candidate has a second expert, from the first row in
-which it was set: the running mean given its states and the regime, drawn to that given its states. Where a
-hidden cause makes the states and the reward agree in rows that were only seen, it predicts better and the
-candidate falls; for the reward's true parents it predicts no better than chance, at any number of looks.
-Where the last candidate falls and such an expert leads, a hidden common cause, a selection of rows or a drift
-explains it; where another one leads, a further parent does.
+*It tests its own assumption* that the reward and a variable have no unobserved common cause. (Hidden causes
+among the variables are harmless.) The regime of a row, whether w's states were set or only observed, is known
+before the reward. Under the null hypothesis the mean given all variables and the intervention depends on w's
+states alone. A prediction may therefore use the regime, and the proof holds unchanged: m_i still uses only
+the row and the past. So each candidate gets a second expert from the first row in which it was set: the
+running mean given its states and the regime, shrunk towards the one given its states. If a hidden cause
+correlates the states and the reward in rows in which the states were only observed, this expert predicts
+better and the candidate is ruled out. For the reward's true parents it has no systematic advantage. If such
+an expert has the lowest loss when the last candidate is ruled out, the explanation is a hidden common cause,
+a selection of rows or a drift; if another expert has, it is a further parent.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ from cb_pgm.errors import PolicyError
 
 __all__ = ["Screening"]
 
-_PRIOR_ROWS = 4.0  # an expert's running mean starts as this many rows at the overall mean
-_VARIABLES_COMBINED = 4  # larger sets are formed out of this many variables of the best candidates
+_PRIOR_ROWS = 4.0  # an expert's running mean starts with this many rows at the overall mean
+_VARIABLES_COMBINED = 4  # larger sets are formed from this many variables of the best candidates
 _REFRESH_GROWTH = 1.5  # and formed anew each time that the rows have grown by this factor
 _MOST_SETS = 20_000
-_REGIME_HANDICAP = math.log(8.0)  # by which the experts that use the regime start behind
-_REPEATED = 16  # rows of a call for which the number of what was set is kept ready
-_MOST_CODES = 2**24  # codes kept for giving new experts their past: bounds memory
+_REGIME_HANDICAP = math.log(8.0)  # the initial excess loss of the experts that use the regime
+_REPEATED = 16  # rows of a call for which the array of setting numbers is prepared
+_MOST_CODES = 2**24  # codes kept to replay the past to new experts; bounds memory
 
 
 class Screening:
@@ -61,23 +62,24 @@ class Screening:
     set_size
         p ≥ 1: the candidates are all sets of p variables.
     failure_prob
-        δ: the probability with which the reward's true parents (or a set that holds them all) are ever ruled
-        out.
+        δ: the probability with which the reward's true parents (or any one set that contains them all) are
+        ever ruled out.
     noise_scale
-        σ such that the reward is σ-subgaussian about its mean given its parents.
+        σ, in units of the reward, such that the reward is σ-subgaussian about its mean given its parents.
 
     Attributes
     ----------
     candidates
-        int64 [m, p]: the candidate sets, in lexicographic order.
+        int64 [m, p]: the candidate sets, as positions of variables, in lexicographic order.
     surviving
-        bool [m]: those not ruled out.
+        bool [m]: the candidates not ruled out.
     left
-        How many those are.
+        The number of surviving candidates.
     rows
-        Rows tested so far. The very first row only sets the origin of the rewards and is not among them.
+        The number of rows tested so far. The first row only sets the origin of the rewards and isn't counted.
     fell_by_regime
-        Whether none is left and, when the last one fell, an expert that tells set from seen predicted best.
+        Whether no candidate is left and an expert that uses the regime had the lowest loss when the last one
+        was ruled out.
 
     Raises
     ------
@@ -110,13 +112,13 @@ class Screening:
         combined = math.comb(min(_VARIABLES_COMBINED, n), set_size + 1)
         self._cards = tuple(n_states)
         self._n_states = max(n_states, default=1)
-        # Experts: the candidates, padded to one variable more by −1, then the larger sets (all −1 until
-        # formed).
+        # Experts: the candidates, padded with −1 to one more variable, then the larger sets, which are all −1
+        # until they are formed.
         self._experts: NDArray[np.int64] = np.full((m + combined, set_size + 1), -1, dtype=np.int64)
         self._experts[:m, :set_size] = self.candidates
         cells = self._n_states ** (set_size + 1)
-        # What compiled code takes is kept together: each array that is handed over takes time every round.
-        # Rows and rewards per joint state, then the same of the rows in which all of the set was set.
+        # The arrays for compiled code are grouped, since passing each array takes time in every round.
+        # Rows and reward totals per joint state, then the same for rows in which the whole set was set.
         self._cells: NDArray[np.float64] = np.zeros((4, len(self._experts), cells))
         self._counts: NDArray[np.float64] = self._cells[0]
         self._sums: NDArray[np.float64] = self._cells[1]
@@ -141,12 +143,12 @@ class Screening:
     def observe(
         self, codes: NDArray[np.int16], rewards: NDArray[np.float64], set_variables: tuple[int, ...] = ()
     ) -> None:
-        """Take in rows, in the order in which they were seen.
+        """Test the candidates with further rows, in the order in which they were observed.
 
         Parameters
         ----------
         codes, rewards
-            Each variable's state, int16 [m, n], and the rewards, float64 [m].
+            int16 [m, n], the state of each variable, and float64 [m].
         set_variables
             The positions of the variables that were set in all of these rows, in ascending order.
         """
@@ -157,7 +159,13 @@ class Screening:
         self._observe_as(codes, rewards, repeated)
 
     def larger(self, set_size: int, failure_prob: float) -> Screening:
-        """Return the test on the sets of another size that has seen all rows that are kept."""
+        """Return the test of the sets of another size, with all kept rows replayed.
+
+        Raises
+        ------
+        PolicyError
+            If there are more than 20,000 candidate sets.
+        """
         larger = Screening(self._cards, set_size, failure_prob, self.noise_scale)
         larger._settings, larger._set = dict(self._settings), self._set
         larger._repeated = list(self._repeated)
@@ -183,26 +191,32 @@ class Screening:
             codes, rewards, settings = codes[1:], rewards[1:], settings[1:]
         done, size = 0, len(rewards)
         while done < size:
-            # Experts may only be formed between rows, at times that don't depend on how rows are batched.
+            # Larger sets are formed between rows, at times that don't depend on how the rows are batched.
             end = min(size, done + self._refresh_at - self.rows)
             self._take(codes, rewards, settings, done, end)
             done = end
 
     def margins(self) -> NDArray[np.float64]:
-        """float64 [m]: the left side of the test for each surviving candidate, in nats, up to `threshold`."""
+        """Return the left side of the test for each candidate, in nats, float64 [m].
+
+        A surviving candidate's is below `threshold`; those of candidates ruled out are meaningless.
+        """
         margins: NDArray[np.float64] = self._fits[: len(self.candidates)] - self._sums_over_rows[0]
         return margins
 
     def losses(self) -> NDArray[np.float64]:
-        """float64 [m + larger sets]: each expert's Σ (R_i − its prediction)² / 2σ²; inf: not formed."""
+        """Return each expert's Σ (R_i − its prediction)² / 2σ², float64 [experts]; infinite until formed."""
         return self._losses
 
     def expert(self, position: int) -> tuple[int, ...]:
-        """The variables of the expert at `position` of `losses`; the first m are the candidates."""
+        """Return the variables of the expert at `position` of `losses`; the first m are the candidates."""
         return tuple(int(variable) for variable in self._experts[position] if variable >= 0)
 
     def predictions(self, position: int) -> NDArray[np.float64]:
-        """float64 [cells]: its prediction per joint state, the first variable's state changing fastest."""
+        """Return the predictions of the expert at `position` per joint state, float64 [cells].
+
+        The first variable's state changes fastest, with a stride of K, the largest number of states.
+        """
         mean = _overall_mean(self._sums_over_rows)
         sums, counts = self._sums[position], self._counts[position]
         predictions: NDArray[np.float64] = (sums + _PRIOR_ROWS * mean) / (counts + _PRIOR_ROWS)
@@ -218,12 +232,12 @@ class Screening:
         return counts, self._sums[position] + self._origin * counts
 
     def log(self, start: int = 0) -> tuple[NDArray[np.int16], NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the rows tested from the `start`-th on, as far as they are kept (2²⁴ codes).
+        """Return the tested rows from position `start` on, as far as they are kept (at most 2²⁴ codes).
 
         Returns
         -------
         codes, rewards, was_set
-            int16 [m, n], float64 [m], and which variables were set in each row, bool [m, n].
+            int16 [m, n], float64 [m], and bool [m, n]: which variables were set in each row.
         """
         kept = slice(start, self._logged)
         return (
@@ -289,7 +303,7 @@ class Screening:
     # -- larger sets -----------------------------------------------------------------------------------------
 
     def _combine_best(self) -> None:
-        """Form the larger sets out of the best candidates' variables, and give them their past."""
+        """Form the larger sets from the best candidates' variables, and replay the kept rows to them."""
         m = len(self.candidates)
         order = np.argsort(self._losses[:m], kind="stable")
         variables: list[int] = []
@@ -305,7 +319,7 @@ class Screening:
             self._experts[position] = larger
             self._counts[position] = 0.0
             self._sums[position] = 0.0
-            # Chosen in hindsight out of all of these, it starts behind by the logarithm of their number.
+            # The sets are chosen in hindsight, so each starts with the logarithm of their number added.
             self._losses[position] = math.log(len(wanted)) + _replay(
                 self._log_codes[: self._logged],
                 self._log_rewards[: self._logged],
@@ -361,7 +375,7 @@ def _observe(
     scale: float,
     threshold: float,
 ) -> int:
-    """Take in rows and return how many candidates they rule out."""
+    """Test rows `start` to `end` and return the number of candidates that they rule out."""
     m, gone = len(surviving), 0
     counts, sums, set_counts, set_sums = cells[0], cells[1], cells[2], cells[3]
     losses, fits, regime_losses = scores[0], scores[1], scores[2]
@@ -419,7 +433,7 @@ def _observe(
             count = counts[expert, cell]
             if expert < m and surviving[expert]:
                 if count > 0.0:
-                    # Adding a value to a group of `count` raises its sum of squares about its mean so much.
+                    # The increase of the sum of squares about the mean when a value joins `count` others.
                     off = reward - sums[expert, cell] / count
                     fits[expert] += count * off * off / ((count + 1.0) * scale)
                 if fits[expert] - sums_over_rows[0] >= threshold:
@@ -442,7 +456,7 @@ def _replay(
     sums: NDArray[np.float64],
     scale: float,
 ) -> float:
-    """Fill a new expert's `counts` and `sums` [cells] from the past; return the loss it would have had."""
+    """Fill a new expert's `counts` and `sums`, [cells], from past rows; return its loss on these rows."""
     loss, total = 0.0, 0.0
     for row in range(len(rewards)):
         cell = _cell(codes[row], expert, n_states)

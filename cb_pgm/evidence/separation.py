@@ -1,9 +1,9 @@
-"""Which arm tells two explanations of the reward apart best, judged from the rows seen under it.
+"""Choose the arm that best separates two explanations of the reward, from the rows observed under each arm.
 
 An explanation is an expert of `Screening`: a set of variables and a mean reward for each of their joint
-states. Under an arm, two of them are told apart at the rate E[(difference of their predictions)²] / 2σ² nats
-a row. Rows seen under the arm estimate that without looking at a single reward, so an arm that moves both
-alike is found out after a few pulls.
+states. Under an arm, rows separate two explanations at the rate E[(difference of their predictions)²] / 2σ²
+nats a row. The rows observed under the arm estimate this rate without any rewards, so a few pulls reveal an
+arm under which the two predictions agree.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 __all__ = ["RecentRows"]
 
 _KEPT = 2048  # rows kept over all arms
-_USED = 16  # rows of an arm that are looked at, newest first
+_USED = 16  # rows of an arm that are used, newest first
 _IMAGINED = 4  # newest rows of any arm that stand for one row of this arm, its variable's state replaced
 
 
 class RecentRows:
-    """The newest rows, linked by the arm under which they were seen.
+    """The newest 2,048 rows, linked by the arm under which they were observed.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class RecentRows:
         self._n_states = largest
 
     def add(self, codes: NDArray[np.int16], arm: tuple[int, int] | None) -> None:
-        """Take in rows [m, n] seen under `arm`; None for any other intervention."""
+        """Add rows, int16 [m, n], observed under `arm`; None for any other intervention."""
         variable, state = arm if arm is not None else (-1, -1)
         _add(codes, variable, state, self._codes, self._older, self._newest, self._seen)
         self._seen += len(codes)
@@ -51,22 +51,29 @@ class RecentRows:
         first: tuple[Sequence[int], NDArray[np.float64]],
         second: tuple[Sequence[int], NDArray[np.float64]],
     ) -> tuple[tuple[int, int], float]:
-        """Return the arm on `variables` under which two explanations differ most, and by how much (squared).
+        """Return the arm on `variables` under which two explanations differ most, and the squared difference.
 
         Parameters
         ----------
         variables
-            Whose arms to compare.
+            The positions of the variables whose arms to compare.
         settable
             bool [n, K]: the arms that may be pulled.
         first, second
-            Each an expert's variables and its predictions per joint state (`Screening.predictions`).
+            Each an expert's variables and its predictions, float64 [cells] (`Screening.predictions`).
+
+        Returns
+        -------
+        arm
+            (variable, state), both as positions; (−1, −1) if the explanations differ under no arm.
+        difference
+            The mean squared difference of the predictions under it, in squared units of the reward.
 
         Notes
         -----
-        Besides the rows seen under an arm one imagined row counts: the newest rows of any arm, the arm's
-        variable replaced, as if nothing else moved. An arm not yet pulled is judged by that alone. Ties: in
-        the order given.
+        Besides the rows observed under an arm, one imagined row counts: the mean over the newest rows of any
+        arm with the arm's variable replaced and all others unchanged. For an arm without rows this is the
+        only one. Ties are broken in the order of `variables`, then of states.
         """
         variable, state, difference = _best_arm(
             np.asarray(variables, dtype=np.int64),

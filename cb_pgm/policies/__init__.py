@@ -1,6 +1,7 @@
-"""Policies: `ask` one for a pull, do that, `tell` it what came of it.
+"""Policies: `ask` a policy for a pull, make that pull, and `tell` the policy the rows observed.
 
-In: states, σ, and for some a graph, marginals and gaps (`registry.PolicyContext`). Out: pulls, the variables
-identified as the reward's parents, and an interval for every arm. `base` has the interface; `arms` the
-bookkeeping that index policies share; there is one file for each policy, and a line in `registry`.
+A policy takes the states, σ and, for some policies, a graph, marginals and gaps (`context.PolicyContext`). It
+returns pulls, the variables identified as the reward's parents, and a confidence interval for every arm.
+`base` defines the interface, and `arms` keeps the statistics that index policies share. Each policy has one
+file here and a line in `registry`.
 """

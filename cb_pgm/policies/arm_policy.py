@@ -1,4 +1,4 @@
-"""Policies over a fixed set of arms: what they share beside the choice itself."""
+"""Base class of policies over a fixed set of arms."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ __all__ = ["ArmPolicy"]
 
 
 class ArmPolicy(Policy):
-    """Keeps rows and reward totals per arm in `_arms`, and a ready `Pull` per arm in `_pulls`.
+    """Base class of policies that choose among a fixed set of arms by the rewards of each arm.
 
-    A subclass writes `_next_pull`, and says in `_reason` why that arm.
+    It keeps rows and reward totals per arm in `_arms`, and a prepared `Pull` for each arm in `_pulls`. A
+    subclass implements `_next_pull`, and states the reason for its choice in `_reason`.
     """
 
     _reason = "the highest upper confidence bound"
 
     def _chosen_arms(self) -> Sequence[Intervention]:
-        """Return the arms to play: by default all single-variable ones."""
+        """Return the arms to play: by default all single-variable interventions."""
         return single_variable_arms(self.settable)
 
     def _begin(self, rng: np.random.Generator) -> None:

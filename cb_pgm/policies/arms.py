@@ -1,4 +1,4 @@
-"""Arms: the sets of them that policies play, and the bookkeeping over a set that index policies share."""
+"""Sets of arms that policies play, and the statistics per arm that index policies share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNIT_INTERVAL_SCALE = 0.5  # σ of rewards in [0, 1], and of no other interval
 
 
 def single_variable_arms(states: States) -> tuple[Intervention, ...]:
-    """All interventions on one variable, in variable order, then state order.
+    """Return all interventions on a single variable, in variable order, then state order.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def single_variable_arms(states: States) -> tuple[Intervention, ...]:
 
 
 def joint_arms(states: States, variables: Sequence[str]) -> tuple[Intervention, ...]:
-    """All interventions that set each of `variables`, the last one's states changing fastest.
+    """Return all interventions that set every one of `variables`, the last one's states changing fastest.
 
     Examples
     --------
@@ -47,23 +47,24 @@ def joint_arms(states: States, variables: Sequence[str]) -> tuple[Intervention, 
 class ArmTotals:
     """Rows and reward totals per arm, and the arm with the highest upper confidence bound.
 
-    There are two indices. UCB's is mean + σ√(2 log t / n_a), with t all rounds counted so far (Auer,
-    Cesa-Bianchi & Fischer 2002, for σ-subgaussian rewards). Anytime MOSS has log⁺(t/(A·n_a)) in place of log
-    t, with A open arms, and the divergence of Bernoulli distributions in place of Gaussian ones for rewards
-    in [0, 1] (`cb_pgm.policies.indices`). Every arm once first, ties in the order of `arms`.
+    There are two indices. UCB's is mean + σ√(2 log t / n_a), where t counts all rounds so far (Auer,
+    Cesa-Bianchi & Fischer 2002, for σ-subgaussian rewards). Anytime MOSS replaces log t by log⁺(t/(A·n_a)),
+    where A is the number of open arms; for rewards in [0, 1] it replaces the divergence of Gaussian
+    distributions by that of Bernoulli distributions (`cb_pgm.policies.indices`). Both pull every arm once
+    first, and break ties in the order of `arms`.
 
     Attributes
     ----------
     arms
         The interventions, in order.
     rows
-        int64 [len(arms)]: how often each was pulled.
+        int64 [len(arms)]: the number of rows of each arm.
     totals
-        float64 [len(arms)]: the sum of its rewards.
+        float64 [len(arms)]: the sum of the rewards of each arm.
     rounds
-        t: all rounds seen, those under other interventions included.
+        t: the number of rounds so far, including those under other interventions.
     in_unit_interval
-        Whether all rewards seen lie in [0, 1].
+        Whether all rewards so far lie in [0, 1].
     """
 
     __slots__ = ("_all", "_position", "arms", "in_unit_interval", "rounds", "rows", "totals")
@@ -79,7 +80,7 @@ class ArmTotals:
 
     @classmethod
     def of(cls, arms: Sequence[Intervention], records: Records, rounds: int) -> ArmTotals:
-        """Return the totals of `arms` after `rounds` rounds of which `records` tell."""
+        """Return the totals of `arms` after `rounds` rounds, taken from `records`."""
         totals = cls(arms)
         for position, arm in enumerate(totals.arms):
             record = records[arm]
@@ -89,7 +90,7 @@ class ArmTotals:
         return totals
 
     def add(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
-        """Count `rewards` for their arm; under any other intervention they only pass the time."""
+        """Count `rewards`, float64 [m], for their arm; under any other intervention they only add to t."""
         size = len(rewards)
         self.rounds += size
         if self.in_unit_interval and size:
@@ -104,14 +105,14 @@ class ArmTotals:
         return self._position.get(intervention)
 
     def highest_bound(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
-        """Return the position of the arm with the highest index, among `open_arms` if given."""
+        """Return the position of the highest UCB index, among `open_arms` (bool [arms]) if given."""
         width = noise_scale * math.sqrt(2.0 * math.log(max(self.rounds, 1)))
         return int(
             _highest_bound(self.rows, self.totals, width, self._all if open_arms is None else open_arms)
         )
 
     def highest_moss(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
-        """Return the position of the arm with the highest anytime MOSS index, among `open_arms` if given."""
+        """Return the position of the highest anytime MOSS index, among `open_arms` (bool [arms]) if given."""
         chosen = self._all if open_arms is None else open_arms
         rounds = float(max(self.rounds, 1))
         if self.in_unit_interval and noise_scale == _UNIT_INTERVAL_SCALE:
@@ -120,9 +121,9 @@ class ArmTotals:
 
     @contextmanager
     def counting(self, under_way: Mapping[Intervention, int]) -> Iterator[None]:
-        """Count rows still to come as if they were there, at their arm's mean so far, within the block.
+        """Count pending rows as if each had the mean reward of its arm so far, within the ``with`` block.
 
-        An arm without rows is expected to have the mean of all.
+        An arm without rows is given the mean of all rows.
         """
         before = self.rows, self.totals, self.rounds
         overall = self.totals.sum() / max(self.rows.sum(), 1)
@@ -141,7 +142,7 @@ class ArmTotals:
             self.rows, self.totals, self.rounds = before
 
     def describe(self, intervention: Intervention) -> str:
-        """Say what is known of an arm: "mean 0.62 in 40 rows", or that it wasn't pulled yet."""
+        """Describe the rows of an arm: "mean 0.62 in 40 rows", or "not pulled yet"."""
         position = self._position.get(intervention)
         if position is None or not self.rows[position]:
             return "not pulled yet"
@@ -149,7 +150,7 @@ class ArmTotals:
         return f"mean {float(self.totals[position]) / rows:.4g} in {rows:,} row{'s' if rows > 1 else ''}"
 
     def __iter__(self) -> Iterator[tuple[Intervention, int, float]]:
-        """Yield (arm, rows, mean) of every arm pulled so far."""
+        """Yield (arm, rows, mean reward) of every arm pulled so far."""
         for position in np.flatnonzero(self.rows):
             rows = int(self.rows[position])
             yield self.arms[position], rows, float(self.totals[position]) / rows
@@ -158,10 +159,11 @@ class ArmTotals:
 def parent_arms(
     states: States, settable: States, parents: Sequence[str]
 ) -> tuple[tuple[Intervention, ...], str | None]:
-    """Return the arms that hold the best one if `parents` are the reward's; and why they are all arms.
+    """Return arms among which the best one is if `parents` are the reward's, and why they are all arms.
 
-    The parents' joint states; but where a state of theirs can't be set, another variable may be the only way
-    to it: then all single-variable arms, and the reason. The reason is None otherwise.
+    These are the parents' joint states. Where a state of a parent can't be set, another variable may be the
+    only way to reach it, so all single-variable arms are returned with the reason. Otherwise the reason is
+    None.
 
     Examples
     --------
@@ -169,18 +171,24 @@ def parent_arms(
     >>> [str(arm) for arm in parent_arms(states, states, ["B"])[0]]
     ['do(B = 0)', 'do(B = 1)']
     >>> parent_arms(states, {"A": ("0", "1")}, ["B"])[1]
-    'the reward depends on B, and B = 0 can not be set: UCB over all arms'
+    'the reward depends on B, and B = 0 can not be set, so all arms are played'
     """
     for parent in parents:
         for state in states[parent]:
             if state not in settable.get(parent, ()):
                 reason = f"the reward depends on {parent}, and {parent} = {state} can not be set"
-                return single_variable_arms(settable), f"{reason}: UCB over all arms"
+                return single_variable_arms(settable), f"{reason}, so all arms are played"
     return joint_arms(settable, parents), None
 
 
 def checked_parents(states: States, parents: Collection[str]) -> tuple[str, ...]:
-    """Return `parents` in variable order, or raise PolicyError if there is none or an unknown one."""
+    """Return `parents` in variable order.
+
+    Raises
+    ------
+    PolicyError
+        If `parents` is empty or contains an unknown variable.
+    """
     unknown = [name for name in parents if name not in states]
     if unknown or not parents:
         found = f"unknown {unknown[0]!r}" if unknown else "none"

@@ -1,7 +1,7 @@
-"""What every policy is: `ask` for a pull, `tell` what came of it, until whoever runs it stops.
+"""The interface of all policies: `ask` for a pull and `tell` the rows observed, until the caller stops.
 
-A new policy is one file here: derive from `Policy`, write `_begin`, `_next_pull`, `_learn` and `means`, and
-add one line to the conformance test.
+A new policy is one file in this package: derive from `Policy`, implement `_begin`, `_next_pull`, `_learn` and
+`means`, and add a line to `registry` and one to the conformance test.
 """
 
 from __future__ import annotations
@@ -25,36 +25,38 @@ if TYPE_CHECKING:
 
 __all__ = ["Policy"]
 
-# Rows at which intervals are as narrow as can be: few, as bad arms get no more. With 1,000 rows an interval
-# is then 7 % wider than it could be, whereas one tuned to 1,000 would be more than twice as wide with 10.
+# The number of rows at which intervals are narrowest. It is small because bad arms get few rows: with 1,000
+# rows an interval is 7 % wider than it could be, whereas one tuned to 1,000 would be more than twice as wide
+# with 10.
 _NARROWEST_AT = 30
-_DEFAULT_FAILURE_PROB = 0.05  # of a policy that promises nothing but its intervals
+_DEFAULT_FAILURE_PROB = 0.05  # of a policy whose intervals are its only guarantee
 
 
 class Policy(ABC):
-    """A way to choose interventions from what has been seen so far.
+    """Choose interventions from the rows observed so far.
 
     Parameters
     ----------
     states
         Every variable's states, in the order in which observations code them.
     settable
-        The states that can be set, for those variables that can be set at all; None: all of them. A variable
-        left out is never asked about and never pulled.
+        The settable states of each settable variable; None: all states of all variables. The policy never
+        intervenes on a variable that is left out.
     noise_scale
-        σ such that the reward under every arm and under do() is σ-subgaussian about its mean.
+        σ, in units of the reward, such that the reward is σ-subgaussian about its mean under every arm and
+        under do().
 
     Raises
     ------
     PolicyError
-        If `settable` names an unknown variable or state, or `noise_scale` is not positive.
+        If `settable` contains an unknown variable or state, or `noise_scale` is not positive.
     """
 
-    #: What tables and plots call this policy.
+    #: The name of this policy in tables and plots.
     name: str = "policy"
 
-    #: Whether a row teaches it the same whatever was done in it. Then rows measured without it, and rows
-    #: in which another state was taken than asked for, can be told as seen under do().
+    #: Whether the policy learns the same from a row under any intervention. Then rows recorded without it,
+    #: and rows with another state than the requested one, can be given to `tell` as rows under do().
     learns_from_any_row: bool = False
 
     _failure_prob = _DEFAULT_FAILURE_PROB
@@ -74,9 +76,9 @@ class Policy(ABC):
 
     @classmethod
     def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
-        """Make the policy from what is known; `settings` are further keywords of its own.
+        """Construct the policy from `context`; `settings` are further keyword arguments of its class.
 
-        A policy that takes more than the states, σ and what can be set writes its own.
+        A policy that needs more than the states, σ and the settable states overrides this method.
 
         Raises
         ------
@@ -87,49 +89,53 @@ class Policy(ABC):
         made._failure_prob = context.failure_prob
         return made
 
-    # -- to be written by each policy ------------------------------------------------------------------------
+    # -- every policy implements these -----------------------------------------------------------------------
 
     @abstractmethod
     def _begin(self, rng: np.random.Generator) -> None:
-        """Set every field that learning changes to its state before the first round."""
+        """Initialise every attribute that learning changes."""
 
     @abstractmethod
     def _next_pull(self) -> Pull:
-        """Choose what to do next; called once per pending pull."""
+        """Choose the next pull; called once per pending pull."""
 
     @abstractmethod
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
-        """Take in the rows seen under `intervention`, asked for or not."""
+        """Learn from the rows observed under `intervention`, whether or not the policy asked for them."""
 
     @abstractmethod
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        """Yield (intervention, rows, mean reward) for everything pulled so far that it may recommend.
+        """Yield (intervention, rows, mean reward) of every intervention so far that it may recommend.
 
         Only rows in which the intervention was made count.
         """
 
-    # -- may be written by a policy --------------------------------------------------------------------------
+    # -- a policy may override these -------------------------------------------------------------------------
 
     def means_if_identified(self) -> Iterable[tuple[Intervention, int, float]]:
-        """Yield the same for the identified parents' arms, from all rows that had their states."""
+        """Yield the same for the identified parents' arms, from all rows with their states."""
         return ()
 
     @property
     def budget(self) -> FailureBudget:
-        """How the failure probability is shared out; by default all of it goes to the intervals."""
+        """The shares of the failure probability; by default all of it goes to the intervals."""
         return FailureBudget(intervals=self._failure_prob)
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
-        """Choose a pull while so many rows of some interventions are still to come; None if none can be."""
+        """Choose a further pull while rows are pending; None if the choice depends on those rows.
+
+        `under_way` has the number of pending rows of each intervention.
+        """
         return None
 
     def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
-        """Take in rows measured under `intervention` before the first `ask`; do() counts no rounds.
+        """Learn from rows recorded under `intervention` before the first `ask`; do() counts no rounds.
 
         Returns
         -------
         bool
-            Whether they teach it anything. Rows under do() may not, or may be in its marginals already.
+            Whether the policy uses these rows. It may have no use for rows under do(), or its marginals may
+            include them already.
         """
         self._check(observations)
         if self._rng is None:
@@ -139,63 +145,64 @@ class Policy(ABC):
         return bool(intervention)
 
     def why(self, pull: Pull) -> str:
-        """Say in a few words why `pull`, the last one asked for, was chosen; empty where there's no more."""
+        """Return a short reason for `pull`, the last one that `ask` returned; empty if there is none."""
         return ""
 
     @property
     def candidates(self) -> tuple[tuple[str, ...], ...] | None:
-        """The sets of variables that may still be the reward's parents; None for one that doesn't look."""
+        """The sets of variables that may still be the reward's parents; None if it doesn't identify any."""
         return None
 
     @property
     def story(self) -> SearchTrace | None:
-        """The questions of its search so far and what came of them; None for one that doesn't ask any."""
+        """The queries of its search so far with their answers; None for a policy without a search."""
         return None
 
-    # -- what a policy has found out -------------------------------------------------------------------------
+    # -- what a policy has identified ------------------------------------------------------------------------
 
     @property
     def reward_variables(self) -> tuple[str, ...]:
-        """The variables named as the reward's parents so far; empty while, or where, none is named."""
+        """The variables identified as the reward's parents so far; empty while there are none."""
         return ()
 
     @property
     def grounds(self) -> str | None:
-        """On what the identified parents rest; None while none are identified.
+        """The evidence for the identified parents; None while none are identified.
 
-        "identified": the rows refute every other candidate, rows in which the parents were set among them.
-        "assumed": the parents' states were only seen, or set too seldom to have shown a difference between
-        setting and seeing them, so that a hidden common cause isn't excluded.
+        "identified": the rows refute every other candidate, and enough of them are rows in which the parents
+        were set. "assumed": the parents' states were only observed, or set too seldom to have shown a
+        difference between setting and observing them, so a hidden common cause isn't excluded.
         """
         return "identified" if self.reward_variables else None
 
     @property
     def fallback(self) -> str | None:
-        """Why the policy gave up its own way and plays all arms; None where it didn't."""
+        """Why the policy gave up its own method, usually to play all arms; None if it didn't."""
         return None
 
     def best_arm(self, failure_prob: float | None = None) -> ArmEstimate | None:
-        """Return the arm of highest lower bound on its mean, or None before the first pull.
+        """Return the arm with the highest lower confidence bound on its mean; None before the first pull.
 
-        Among the arms of the identified parents, on the grounds that they are; among all measured ones where
-        none are identified.
+        It is one of the identified parents' arms, whose intervals assume that these are the parents. While
+        none are identified it is one of all measured arms.
         """
         known = self.identified(failure_prob) or self.estimates(failure_prob)
         return max(known, key=lambda estimate: estimate.low, default=None)
 
     def estimates(self, failure_prob: float | None = None) -> tuple[ArmEstimate, ...]:
-        """Return the measured mean of everything pulled so far that it may recommend.
+        """Return the measured mean of every intervention so far that the policy may recommend.
 
-        Only rows in which an arm was set count. The intervals cover the true means of all arms at all times
-        with probability 1 − `failure_prob` (`anytime_radius`, with a union bound over the arms), by default
-        the share of the policy's budget.
+        Only rows in which an arm was set count. By a union bound over arms, the intervals (`anytime_radius`)
+        cover the true means of all arms at all times with probability ≥ 1 − `failure_prob`, by default the
+        intervals' share of the policy's `budget`.
         """
         return self._estimates([] if self._rng is None else self.means(), failure_prob, "measured")
 
     def identified(self, failure_prob: float | None = None) -> tuple[ArmEstimate, ...]:
-        """Return the same for the identified parents' arms from all rows that had their states, set or seen.
+        """Return the same for the identified parents' arms, from all rows with their states, set or observed.
 
-        The intervals hold if the parents are those identified; empty where none are.
+        The intervals are valid if the identified variables are the reward's parents. The result is empty
+        while none are identified.
         """
         return self._estimates(
             [] if self._rng is None else self.means_if_identified(), failure_prob, "identified"
@@ -216,10 +223,10 @@ class Policy(ABC):
             estimates.append(ArmEstimate(intervention, mean, mean - radius, mean + radius, rows, grounds))
         return tuple(estimates)
 
-    # -- the same for all ------------------------------------------------------------------------------------
+    # -- common to all policies -----------------------------------------------------------------------------
 
     def fresh(self, rng: np.random.Generator) -> Self:
-        """Return a copy that has seen nothing and draws from `rng`; this policy is left as it is."""
+        """Return a copy without any rows that draws from `rng`; this policy stays unchanged."""
         twin = copy.copy(self)
         twin._pending = None
         twin._rng = rng
@@ -227,7 +234,7 @@ class Policy(ABC):
         return twin
 
     def ask(self) -> Pull:
-        """Return the pull to make next; the same one until it is told."""
+        """Return the pull to make next; repeated calls return the same pull until `tell` is called."""
         if self._pending is None:
             if self._rng is None:
                 self._start()
@@ -235,17 +242,18 @@ class Policy(ABC):
         return self._pending
 
     def ask_beside(self, outstanding: Iterable[Pull]) -> Pull | None:
-        """Return a further pull to make while `outstanding` ones are still being made.
+        """Return a further pull to make while the rows of `outstanding` pulls are pending.
 
         Parameters
         ----------
         outstanding
-            The pulls under way, each of the size that is still to come; without any it is the same as `ask`.
+            The pending pulls, each with the number of rows still to come. If there are none, the result is
+            that of `ask`.
 
         Returns
         -------
         Pull or None
-            None where what to do next depends on what comes of those under way.
+            None if the next pull depends on the pending rows.
         """
         under_way: dict[Intervention, int] = {}
         for pull in outstanding:
@@ -257,13 +265,12 @@ class Policy(ABC):
         return self._pull_beside(under_way)
 
     def tell(self, pull: Pull, observations: Observations) -> None:
-        """Report the rows seen under ``pull.intervention``: as many as asked, fewer, or more.
+        """Report the rows observed under ``pull.intervention``: as many as requested, fewer, or more.
 
         Raises
         ------
         PolicyError
-            If the rows have another shape than [m, n] codes and [m] rewards, or hold a code or reward that
-            can't be.
+            If the rows don't have shape [m, n] for the codes and [m] for the rewards.
         """
         self._check(observations)
         if self._rng is None:

@@ -1,4 +1,4 @@
-"""C-UCB: the graph and its tables are known, only what the reward makes of its parents has to be learnt.
+"""C-UCB, an oracle that knows the graph and its distributions and learns the reward given its parents.
 
 Source: Lu, Meisami, Tewari & Yan, "Regret analysis of bandit problems with causal background knowledge" (UAI
 2020).
@@ -54,8 +54,9 @@ def parent_distributions(system: CausalSystem) -> dict[Intervention, NDArray[np.
 class CausalUCB(Policy):
     """Pull the arm with the highest Σ_z P(parents = z | arm) · (mean_z + σ√(2 log t / n_z)).
 
-    Every row counts for its parents' joint state z, whatever was done. A joint state not yet seen counts as
-    one row that had the highest mean of all (the paper, for rewards in [0, 1]: 0 of one row).
+    Every row counts for its parents' joint state z, under any intervention. A joint state without rows counts
+    as one row with the highest mean of all joint states (in the paper, for rewards in [0, 1]: one row with
+    reward 0).
 
     Parameters
     ----------
@@ -64,15 +65,16 @@ class CausalUCB(Policy):
     parents
         The reward's parents.
     distributions
-        For each arm, P(parents' joint state | arm): [joint states], parents in variable order, the last one's
-        state changing fastest (`parent_distributions` gives them for a system).
+        For each arm, P(parents' joint state | arm): float64 [joint states], parents in variable order, the
+        last one's state changing fastest (`parent_distributions` computes them for a system).
     parent_noise_scale
-        σ of the reward given its parents, which may be smaller; None: `noise_scale`.
+        σ of the reward given its parents, which may be smaller than `noise_scale`; None: `noise_scale`.
 
     Raises
     ------
     PolicyError
-        If a parent is unknown, or an arm has no distribution over the parents' joint states.
+        If `parents` is empty or contains an unknown variable, or an arm has no distribution over the
+        parents' joint states.
 
     Notes
     -----
@@ -135,7 +137,7 @@ class CausalUCB(Policy):
         return self._pulls[int(np.argmax(self._shares @ self._bounds()))]
 
     def _bounds(self) -> NDArray[np.float64]:
-        """float64 [joint states]: the upper confidence bound on the mean reward of each."""
+        """Return an upper confidence bound on the mean reward of each joint state, float64 [cells]."""
         rows = np.maximum(self._rows, 1.0)
         means = self._totals / rows
         unseen = self._rows == 0
@@ -146,7 +148,7 @@ class CausalUCB(Policy):
         return bounds
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
-        """Expect of rows to come the joint states that are likely under their arm, at their means so far."""
+        """Count pending rows by the joint states expected under their arm, at these states' means so far."""
         before = self._rows, self._totals
         expected = np.zeros(len(self._rows))
         for arm, shares in zip(self._arms.arms, self._shares, strict=True):
@@ -158,7 +160,7 @@ class CausalUCB(Policy):
         return pull
 
     def why(self, pull: Pull) -> str:
-        return "the highest upper confidence bound, by what the reward makes of its parents' states"
+        return "the highest upper confidence bound, from the mean rewards of the parents' joint states"
 
     def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
         if not super().warm_start(intervention, observations):

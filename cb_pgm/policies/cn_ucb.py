@@ -1,19 +1,19 @@
-"""CN-UCB: find the reward variable by interventions on central nodes, then play on its arms.
+"""CN-UCB: identify the reward's parents by interventions on central nodes, then play their arms.
 
 Source: Lu, Meisami & Tewari (2021), Algorithm 1 (trees), the forest algorithm of the appendix, and Algorithm
-2. The searches are in `cb_pgm.search`, what their answers cost in `cb_pgm.evidence`; this policy joins the
-two.
+2. The searches are in `cb_pgm.search`, and `cb_pgm.evidence` decides their answers from rows; this policy
+combines the two.
 
-Its rows show everything that screening needs (`cb_pgm.evidence.screening`), so both run on the same rows,
-each at its share of δ. With evidence="screening", whichever is certain first ends the search: screening pulls
-what tells sets apart while that pays, and the queries of the search get at most ¼√(A·t) of t rounds, A the
-arms. Where screening has ruled out every set, so that the reward has more parents than allowed or a hidden
-cause, the search goes on. Its answers are contrasts of set rows with rows under do() and need no assumption
-about hidden causes of the reward.
+Screening (`cb_pgm.evidence.screening`) can use all rows of the search, so both run on the same rows, each
+with its share of δ. With evidence="screening", whichever is certain first identifies the parents. Screening
+chooses the pulls that best separate the candidate sets while this pays, and the queries of the search get at
+most ¼√(A·t) of t rounds for A arms. Once screening has ruled out every set, the reward has more parents than
+allowed or a hidden cause, and the search goes on. Its answers compare rows in which a variable was set with
+rows under do(), and need no assumption about hidden causes of the reward.
 
-With the other kinds of evidence the search comes first, as in the paper, and screening is a guard. Graphs are
-estimated and gaps are guessed, so the result may be wrong: once the rows contradict it, the policy reports so
-and goes on by screening.
+With the other kinds of evidence the search comes first, as in the paper, and screening is a guard. The graph
+may be estimated and the gaps guessed, so the result of the search may be wrong. Once the rows contradict it,
+`fallback` says so and the policy goes on by screening.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CNUCB"]
 
-# Times √(arms · rounds): the most rounds spent on the search's queries where screening shares the rows. With
-# 2 they cost more than MOSS loses where screening has nothing left.
+# Times √(arms · rounds): the largest number of rounds on the search's queries when screening shares the rows.
+# With 2, the queries had more regret than MOSS on systems where screening rules out every set.
 _SHARE = 0.25
 
 
@@ -59,39 +59,42 @@ class CNUCB(GraphPolicy):
     Parameters
     ----------
     graph
-        The essential graph over the variables, the reward left out; true or estimated.
+        The essential graph over the variables without the reward; true or estimated.
     states
         Every variable's states, in the order in which observations code them.
     marginals
-        P(X) from observations, exact or estimated.
+        P(X) of every variable without intervention, exact or estimated.
     reward_gap, effect_gap
-        Δ of Assumption 3 and ε of Assumption 2. Where the reward variable's own chain component and those not
-        upstream of it can be set, the effective gaps are enough (`CausalSystem.effective_gaps`).
+        Δ of Assumption 3, in units of the reward, and ε of Assumption 2, a difference of probabilities. If
+        all variables are settable in the reward variable's chain component and in those not upstream of it,
+        the effective gaps suffice (`CausalSystem.effective_gaps`).
     failure_prob
-        δ, shared out as `budget` says.
+        δ, divided as in `budget`.
     noise_scale
         σ, as in `Policy`.
     evidence
-        "screening": sequential evidence for the queries, and screening beside it. "sequential": the search
-        first, each query until its answer is certain. "fixed": the paper's B pulls an arm, with the same
-        guarantee; on random trees about ten times the pulls.
+        "screening" runs screening and the search on the same rows, with sequential evidence for the queries.
+        "sequential" runs the search first, each query until its answer is certain. "fixed" pulls each arm of
+        a query B times, as in the paper; it has the same guarantee and needs about ten times the pulls on
+        random trees.
     variant
-        "sound" searches trees and forests by the paper's mended algorithms and everything else by the search
-        that is right on every graph; "paper" keeps to Algorithm 2, mended, which ends in a clique.
+        "sound" uses the paper's algorithms for trees and forests, corrected, and a search that is correct on
+        every graph otherwise. "paper" uses Algorithm 2, corrected, which ends in a clique.
     max_parents
-        More than one: go on after the first reward variable until no further one is found
-        (`search.multiple`), then play their joint states.
+        The largest number of parents. With more than one, the search goes on after the first parent until it
+        finds no further one (`search.multiple`), and then their joint states are played.
     settable
         As in `Policy`.
     priority
-        The order in which to search chain components that the graph leaves open.
+        The order in which to search chain components, where the graph doesn't determine it.
     parent_noise_scale
         As in `ScreeningUCB`.
 
     Raises
     ------
     PolicyError
-        If the graph, states and marginals don't hold the same variables, or a setting is out of range.
+        If the graph, states and marginals don't have the same variables, a setting is out of range, or
+        variant="paper" is used with a variable that can't be set or with more than one parent.
     """
 
     name = "cn-ucb"
@@ -189,8 +192,8 @@ class CNUCB(GraphPolicy):
     def _begin(self, rng: np.random.Generator) -> None:
         self.result: search.SearchResult | None = None
         self._fallback: str | None = None
-        self._arms: ArmTotals | None = None  # to be played on, where the search left several candidates
-        self._play: IdentifiedPlay | None = None  # where it left the reward's parents
+        self._arms: ArmTotals | None = None  # to be played if the search left several candidates
+        self._play: IdentifiedPlay | None = None  # if the search identified the reward's parents
         self._rounds = 0
         self._asked: list[QueryRecord] = []
         self._asked_until = 0
@@ -232,7 +235,7 @@ class CNUCB(GraphPolicy):
         return search.sound(self.graph, settable=settable, priority=self.priority)
 
     def _advance(self, probe: search.Probe | None) -> None:
-        """Give the search its answer and take up its next query, or its result."""
+        """Send the search the answer to its last query, and begin its next query or take its result."""
         if probe is not None:
             pulls, change = self._rounds - self._asked_until, self._evidence.reward_change(self._query)
             self._asked.append(QueryRecord(self._query, probe, pulls, change))
@@ -260,7 +263,7 @@ class CNUCB(GraphPolicy):
         return self._playing() if self._plays_result else self._guard.ask()
 
     def _pull_of_both(self) -> Pull:
-        """Return the next pull where screening and the search share the rows."""
+        """Return the next pull when screening and the search share the rows."""
         guard = self._guard
         if self._searching and not guard.reward_variables:
             pull = guard.telling_apart({})
@@ -276,10 +279,10 @@ class CNUCB(GraphPolicy):
 
     @property
     def _plays_result(self) -> bool:
-        """Whether to play what the search found.
+        """Whether to play the arms that the search found.
 
-        Not where screening has left no set: then the rows of all arms decide. Nor, where the two share the
-        rows, once screening has identified a set.
+        They aren't played if screening has ruled out every set, since the rows of all arms decide then, nor,
+        when the two share the rows, once screening has identified a set.
         """
         guard = self._guard
         if not self.screens:
@@ -297,8 +300,8 @@ class CNUCB(GraphPolicy):
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         if self.screens and not self._plays_result:
             return self._guard.ask_beside(Pull(arm, size) for arm, size in under_way.items())
-        asking = self._asking  # of the pull under way, whose rows are still to be counted
-        wanted = self._next_pull()  # takes up the next query if the rows since have answered the last one
+        asking = self._asking  # of the pending pull, whose rows are still to be counted
+        wanted = self._next_pull()  # begins the next query if the rows since have answered the last one
         self._asking = asking
         if self._searching:
             missing = wanted.size - under_way.get(wanted.intervention, 0)
@@ -316,8 +319,8 @@ class CNUCB(GraphPolicy):
             query = self._query
             text = f"to see whether {query.variable} moves the reward"
             if query.undecided:
-                text += f", and which of its neighbours: {', '.join(query.undecided)}"
-            return text + (f", with {', '.join(query.fixed)} held" if query.fixed else "")
+                text += f", and which of its neighbours it moves: {', '.join(query.undecided)}"
+            return text + (f", with {', '.join(query.fixed)} held fixed" if query.fixed else "")
         if not self._plays_result:
             return self._guard.why(pull)
         arms = self._play.arms if self._play is not None else self._arms
@@ -335,7 +338,7 @@ class CNUCB(GraphPolicy):
 
     def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
         if not super().warm_start(intervention, observations):
-            # The marginals hold these rows already; the guard can still learn from them.
+            # The marginals include these rows already, but the guard can still learn from them.
             self._guard.warm_start(intervention, observations)
         return True
 
@@ -352,13 +355,14 @@ class CNUCB(GraphPolicy):
             self._result_stands = False
             names = " and ".join(self.result.reward_variables or self.result.candidates)
             self._fallback = (
-                f"the rewards seen can't come from {names} alone, so the graph or a gap is wrong: screening"
+                f"the rewards observed can't depend on {names} alone, so the graph or a gap is wrong: "
+                f"screening goes on"
             )
 
     def _contradicted(self, result: search.SearchResult) -> bool:
-        """Return whether the guard rules out all that the search left: one set, or each single candidate.
+        """Return whether the guard rules out the search's result: its parents, or every candidate left.
 
-        Where it rules out every set, its own assumptions are wrong, not the search's.
+        If the guard rules out every set, its own assumptions are wrong, which doesn't contradict the search.
         """
         if not self._guard.screening.left:
             return False
@@ -385,10 +389,10 @@ class CNUCB(GraphPolicy):
             self._arms = totals
 
     def _playable(self, candidates: Sequence[str]) -> tuple[str, ...]:
-        """Return the variables whose arms must hold the best one, in variable order.
+        """Return the variables whose arms include the best one, in variable order.
 
-        A candidate's own states, and, where one of them can't be set, those of all its possible ancestors:
-        they may be the only way to reach it.
+        These are the candidates and, if a state of a candidate can't be set, all its possible ancestors: an
+        intervention on one of them may be the only way to reach that state.
         """
         unsettable = [
             name for name in candidates if len(self.settable.get(name, ())) < len(self.states[name])

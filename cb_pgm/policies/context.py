@@ -1,4 +1,4 @@
-"""What is known when a policy is made."""
+"""The inputs from which policies are constructed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cb_pgm.errors import PolicyError
 from cb_pgm.model.intervention import States
 
-if TYPE_CHECKING:  # networkx and pandas come with them; policies without a graph do without
+if TYPE_CHECKING:  # these import networkx and pandas, which policies without a graph don't need
     from cb_pgm.model.system import CausalSystem
     from discovery.estimation.marginals import Marginals
     from discovery.graphs.essential_graph import EssentialGraph
@@ -18,24 +18,24 @@ __all__ = ["PolicyContext"]
 
 @dataclass(frozen=True)
 class PolicyContext:
-    """What is known when a policy is made; each policy takes what it needs (`Policy.from_context`).
+    """The inputs for constructing any policy; each takes what it needs (`Policy.from_context`).
 
     Attributes
     ----------
     states, settable, noise_scale
         As in `Policy`.
     failure_prob
-        δ, for policies with a guarantee.
+        δ, the probability with which any claim of the policy may be wrong.
     graph, marginals
-        The essential graph over the variables and P(X); None for policies that need no graph.
+        The essential graph over the variables and P(X); None suffices for policies that need no graph.
     reward_gap, effect_gap
-        Δ and ε for fixed budgets; None where unknown.
+        Δ, in units of the reward, and ε, a difference of probabilities; None if unknown.
     max_parents
         The largest number of parents that the reward may have.
     parent_noise_scale
-        σ of the reward given its parents, where it is known to be smaller than `noise_scale`.
+        σ of the reward given its parents, if it is known to be smaller than `noise_scale`; else None.
     truth
-        The system itself, for oracles: policies that know what the others have to find out.
+        The true system, for oracles.
     """
 
     states: States
@@ -58,7 +58,7 @@ class PolicyContext:
         marginals: Marginals | None,
         gaps: tuple[float, float],
     ) -> PolicyContext:
-        """Return what holds of a system, with the graph and P(X) to play on, and the gaps Δ and ε."""
+        """Return the context of a known system, with a graph, P(X), and the gaps Δ and ε."""
         reward_gap, effect_gap = gaps
         return cls(
             states=system.states,
@@ -73,7 +73,7 @@ class PolicyContext:
         )
 
     def known_graph(self, policy: str) -> tuple[EssentialGraph, Marginals]:
-        """Return graph and marginals, or raise PolicyError where there are none."""
+        """Return graph and marginals, or raise PolicyError if one is missing."""
         if self.graph is None or self.marginals is None:
             raise PolicyError(
                 f"Expected a graph and marginals for {policy} but found none: estimate or give them"
@@ -81,7 +81,7 @@ class PolicyContext:
         return self.graph, self.marginals
 
     def known_gaps(self, policy: str) -> tuple[float, float]:
-        """Return Δ and ε, or raise PolicyError where one of them is missing."""
+        """Return Δ and ε, or raise PolicyError if one is missing."""
         if self.reward_gap is None or self.effect_gap is None:
             raise PolicyError(
                 f"Expected a reward gap and an effect gap for {policy} but found none: give both"
@@ -89,7 +89,7 @@ class PolicyContext:
         return self.reward_gap, self.effect_gap
 
     def known_truth(self, policy: str) -> CausalSystem:
-        """Return the system, or raise PolicyError where it isn't known."""
+        """Return the true system, or raise PolicyError if it is unknown."""
         if self.truth is None:
             raise PolicyError(
                 f"Expected a known truth for {policy}, an oracle that knows the reward's parents, but found "

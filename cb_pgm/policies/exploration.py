@@ -1,4 +1,4 @@
-"""Explore by a plan of one's own, then play UCB on what was found: the frame of several rivals."""
+"""Base class of explore-then-commit baselines."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ __all__ = ["ExploreThenUCB"]
 
 
 class ExploreThenUCB(Policy):
-    """A policy that pulls by a plan until it has named the reward's parents, then plays UCB on their arms.
+    """Base class of explore-then-commit baselines: identify the reward's parents, then play their arms.
 
-    A subclass writes `_explore`. Nothing that was seen of an arm is thrown away: its rows count in UCB.
+    A subclass implements `_explore`. The index is UCB's unless the subclass overrides `_highest`. The rows of
+    an arm from the exploration count in its index. If no parents are identified, all single-variable arms are
+    played, and `fallback` has the reason.
     """
 
     @abstractmethod
     def _explore(self, rng: np.random.Generator) -> Iterator[Pull]:
-        """Yield pulls with the reason in their `why`, the same again until its rows are in `_records`.
+        """Yield pulls with the reason in their `why`, and repeat a pull until its rows are in `_records`.
 
-        Sets `_found` to the parents as they are found, and `_fallback` where none can be.
+        Implementations set `_found` to the parents identified so far, and `_fallback` if none can be
+        identified.
         """
 
     def _highest(self, arms: ArmTotals) -> int:
-        """Return the arm to pull once the parents are found: UCB's, unless a subclass has another index."""
+        """Return the position of the arm to pull after the exploration: that of the highest UCB index."""
         return arms.highest_bound(self.noise_scale)
 
     @property
@@ -91,7 +94,7 @@ class ExploreThenUCB(Policy):
             self._arms.add(intervention, observations.rewards)
 
     def _play_ucb(self) -> ArmTotals:
-        """Return the arms to go on with, what was seen of them counted."""
+        """Return the arms to play after the exploration, with the rows that it recorded of them."""
         if self._found:
             chosen, self._fallback = parent_arms(self.states, self.settable, self.reward_variables)
         else:

@@ -1,4 +1,4 @@
-"""Base class of the policies that work on a graph: their settings, checked in one place."""
+"""Base class of policies that search an essential graph; it validates their settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVIDENCE", "GraphPolicy"]
 
-#: What the answers to a search's questions may rest on, by name.
+#: The kinds of evidence that can answer a search's queries, by name.
 EVIDENCE: Mapping[str, type[Evidence]] = {"fixed": FixedEvidence, "sequential": SequentialEvidence}
 
 
@@ -30,31 +30,31 @@ class GraphPolicy(Policy):
     Parameters
     ----------
     graph
-        The essential graph over the variables, the reward left out; true or estimated.
+        The essential graph over the variables without the reward; true or estimated.
     states
         Every variable's states, in the order in which observations code them.
     marginals
-        P(X) from observations, exact or estimated.
+        P(X) of every variable without intervention, exact or estimated.
     reward_gap, effect_gap
-        Δ of Assumption 3 and ε of Assumption 2.
+        Δ of Assumption 3, in units of the reward, and ε of Assumption 2, a difference of probabilities.
     failure_prob
         δ: the probability with which a wrong variable may be identified.
     noise_scale
         σ, as in `Policy`.
     evidence
-        "fixed" is the paper's B pulls an arm; "sequential", with the same guarantee, stops as soon as an
-        answer is certain.
+        "fixed" pulls each arm of a query B times, as in the paper. "sequential" has the same guarantee and
+        stops once the answer is certain.
     max_parents
-        The largest number of parents that are looked for.
+        The largest number of parents to identify.
     settable
         As in `Policy`.
     priority
-        The order in which to search chain components that the graph leaves open.
+        The order in which to search chain components, where the graph doesn't determine it.
 
     Raises
     ------
     PolicyError
-        If the graph, states and marginals don't hold the same variables, or a setting is out of range.
+        If the graph, states and marginals don't have the same variables, or a setting is out of range.
     """
 
     def __init__(

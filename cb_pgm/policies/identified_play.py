@@ -1,4 +1,4 @@
-"""Play once the reward's parents are identified: on their arms, without losing sight of the others."""
+"""Anytime MOSS on the identified parents' arms and on other arms that may still be better."""
 
 from __future__ import annotations
 
@@ -16,44 +16,45 @@ from cb_pgm.policies.arms import ArmTotals
 
 __all__ = ["IdentifiedPlay"]
 
-_SHARE = 0.5  # times √(open arms · rounds): the most rounds spent on arms that look worse than the parents'
-_RECHECK_GROWTH = (
-    1.1  # which arms are open is judged anew each time that the rounds have grown by this factor
-)
+# Times √(open arms · rounds): the largest number of rounds on open arms that look worse than the parents'.
+_SHARE = 0.5
+_RECHECK_GROWTH = 1.1  # the open arms are determined anew each time the rounds have grown by this factor
 _NARROWEST_AT = 100
 
 
 class IdentifiedPlay:
     """Anytime MOSS over the identified parents' arms and every other arm that is still open.
 
-    An arm do(v = x) on another variable is left to the rows in which v takes the state x by itself while
-    there are enough of them: where the identification is wrong, screening finds it out from those. An arm
-    whose state is rare is open until it is covered (`Cover`), and then is played like any other: by the rows
-    in which it was set. While it looks worse than the best of the parents' arms it gets at most ½√(A·t) of t
-    rounds together with the other A open ones, so what they cost is of the order of a bandit without
-    structure, and nothing where every state comes about by itself.
+    An arm do(v = x) on another variable isn't played while v takes the state x often enough without
+    intervention: if the identification is wrong, screening detects it from those rows. An arm whose state is
+    rare stays open until it is covered (`Cover`). An open arm is played like any other, by the rows in which
+    it was set. The A open arms that look worse than the best of the parents' arms get at most ½√(A·t) of t
+    rounds in total, so their regret is of the order of a bandit without structure. It is zero if no state is
+    rare.
 
     Parameters
     ----------
     parent_arms
-        With rows and totals of all rows that had the parents' states, whatever was set.
+        The parents' arms, with the rows and totals of all rows with their states, set or observed.
     others
-        Rows and totals of all single-variable arms, from rows in which they were set, kept by whoever plays.
+        All single-variable arms, with the rows in which they were set; the caller keeps them up to date.
     codes
-        int64 [len(others.arms), 2]: variable and state of each of them.
+        int64 [len(others.arms), 2]: the positions of the variable and the state of each arm in `others`.
     parents
-        The positions of the identified variables; their own single arms are not open.
+        The positions of the identified variables; their single-variable arms are never open.
     cover
-        What the rows say of the other arms.
+        The upper bounds on the means of the other arms.
     refresh
-        Called before `cover` is looked at, to bring it up to date.
-    failure_prob, noise_scale
-        Of the lower bound of the parents' best arm, and σ.
+        Called before `cover` is read, to bring it up to date.
+    failure_prob
+        The failure probability of each lower bound on the mean of a parents' arm.
+    noise_scale
+        σ, as in `Policy`.
 
     Attributes
     ----------
     arms
-        Those in the game: the parents' first, then the open ones.
+        The arms being played: the parents' arms first, then the open arms.
     """
 
     def __init__(
@@ -81,11 +82,11 @@ class IdentifiedPlay:
 
     @property
     def open_arms(self) -> tuple[Intervention, ...]:
-        """The arms on other variables that are in the game."""
+        """The open arms, all of them on other variables than the parents."""
         return self.arms.arms[self._n_parent_arms :]
 
     def add(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
-        """Count rows for the arm that was set."""
+        """Count `rewards`, float64 [m], for the arm that was set."""
         if len(self.arms.arms) > self._n_parent_arms:
             position = self.arms.position(intervention)
             if position is not None and position >= self._n_parent_arms and self._looks_worse(position):
@@ -93,7 +94,7 @@ class IdentifiedPlay:
         self.arms.add(intervention, rewards)
 
     def next_arm(self) -> Intervention:
-        """Return the arm of the highest index among those in the game."""
+        """Return the arm with the highest index among those being played."""
         if self.arms.rounds >= self._recheck_at:
             self._recheck_at = math.ceil(_RECHECK_GROWTH * self.arms.rounds) + 1
             self._choose_open_arms()
@@ -107,7 +108,7 @@ class IdentifiedPlay:
 
     @contextmanager
     def counting(self, under_way: Mapping[Intervention, int]) -> Iterator[None]:
-        """Count rows still to come, as `ArmTotals.counting` does; the arms in the game stay the same."""
+        """Count pending rows, as `ArmTotals.counting` does; the set of open arms stays the same."""
         recheck_at, self._recheck_at = self._recheck_at, math.inf
         try:
             with self.arms.counting(under_way):
@@ -116,10 +117,10 @@ class IdentifiedPlay:
             self._recheck_at = recheck_at
 
     def is_outsider(self, intervention: Intervention) -> bool:
-        """Return whether it is an arm of the game on other variables than the parents."""
+        """Return whether `intervention` is an open arm, on another variable than the parents."""
         return (self.arms.position(intervention) or 0) >= self._n_parent_arms
 
-    # -- which arms are open ---------------------------------------------------------------------------------
+    # -- choice of open arms ---------------------------------------------------------------------------------
 
     def _choose_open_arms(self) -> None:
         self._refresh()

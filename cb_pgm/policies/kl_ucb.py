@@ -1,4 +1,4 @@
-"""KL-UCB over all single-variable arms: upper confidence bounds of the right shape for the rewards.
+"""KL-UCB over single-variable interventions; ignores causal structure.
 
 Source: Garivier & Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond" (COLT 2011).
 """
@@ -22,22 +22,27 @@ _UNIT_INTERVAL_SCALE = 0.5  # σ of rewards in [0, 1], and of no other interval
 class KLUCB(ArmPolicy):
     """Pull the arm with the highest q for which n_a · d(mean, q) ≤ log t + c·log log t.
 
-    d is the divergence of two Bernoulli distributions when the rewards are in [0, 1], binary or not: that is
-    when `noise_scale` is ½ and until a reward outside of [0, 1] is seen. Otherwise d is the divergence of two
-    Gaussians of scale σ, (mean − q)²/2σ²; the index is then mean + σ√(2(log t + c·log log t)/n_a), which for
-    c = 0 is UCB's.
+    d is the divergence of two Bernoulli distributions if the rewards are in [0, 1], binary or not: that is,
+    if `noise_scale` is ½, and until a reward outside of [0, 1] is observed. Otherwise d is the divergence of
+    two Gaussian distributions of scale σ, (mean − q)²/2σ². The index is then
+    mean + σ√(2(log t + c·log log t)/n_a), which is UCB's for c = 0.
 
     Parameters
     ----------
     states, noise_scale, settable
         As in `Policy`.
     log_log_weight
-        c. The paper's regret bound has c = 3; it recommends, and measures with, c = 0.
+        c ≥ 0. The paper proves its regret bound for c = 3; it recommends c = 0 and uses it in experiments.
+
+    Raises
+    ------
+    PolicyError
+        If `log_log_weight` is negative or not finite.
 
     Notes
     -----
-    Every arm once first, ties in variable order, as in `UCB`. O(arms) a round: a bound is only computed for
-    an arm that is found to exceed the highest so far, which takes one divergence.
+    Every arm is pulled once first, and ties are broken in variable order, as in `UCB`. A round takes O(arms):
+    one divergence shows whether an arm's bound exceeds the highest so far, and only then is it computed.
     """
 
     name = "kl-ucb"

@@ -1,8 +1,8 @@
-"""First learn the whole graph by interventions, then use it: what CN-UCB saves, measured by doing it.
+"""Baseline that learns the whole graph by interventions first; it measures the pulls that CN-UCB saves.
 
-Every line of the essential graph is directed by single-variable interventions (`cb_pgm.search.orientation`).
-Then the reward's parent is searched in the graph now known, which takes reward questions only, then anytime
-MOSS is played on its arms.
+Single-variable interventions orient every undirected edge of the essential graph
+(`cb_pgm.search.orientation`). Then the search for the reward's parents on the oriented graph needs queries
+about the reward only. Finally anytime MOSS is played on the parents' arms.
 """
 
 from __future__ import annotations
@@ -35,32 +35,34 @@ T = TypeVar("T")
 
 
 class LearnGraphThenUCB(GraphPolicy, ExploreThenUCB):
-    """Direct every line of the essential graph, find the reward's parents in it, play MOSS on their arms.
+    """Orient the essential graph, identify the reward's parents on it, and play MOSS on their arms.
 
     Parameters
     ----------
     graph, states, marginals, noise_scale, settable, priority
         As in `CNUCB`.
     reward_gap
-        Δ of Assumption 3.
+        Δ of Assumption 3, in units of the reward.
     effect_gap
-        ε of Assumption 2, over all lines of the graph: every one of them is asked about.
+        ε of Assumption 2, a difference of probabilities, over all undirected edges of the graph, since the
+        policy orients every one of them.
     failure_prob
-        δ, half for the graph and half for the search.
+        δ: half of it for orienting the graph and half for the search.
     evidence
         "sequential" or "fixed", as in `CNUCB`.
     max_parents
-        More than one: go on after the first parent until no further one is found.
+        The largest number of parents. With more than one, the search goes on after the first parent until
+        it finds no further one.
 
     Attributes
     ----------
     learnt
-        The graph with the arrows found as its background; None until it is known.
+        The oriented graph, with the directions found as background knowledge; None until it is known.
 
     Raises
     ------
     PolicyError
-        If the graph, states and marginals don't hold the same variables, or a setting is out of range.
+        If the graph, states and marginals don't have the same variables, or a setting is out of range.
     """
 
     name = "learn-graph"
@@ -83,7 +85,7 @@ class LearnGraphThenUCB(GraphPolicy, ExploreThenUCB):
 
     def _explore(self, rng: np.random.Generator) -> Iterator[Pull]:
         needs = replace(self.requirements, failure_prob=self.requirements.failure_prob / 2)
-        # The part of an answer that isn't looked at gets a gap of infinity: then it costs next to nothing.
+        # The part of an answer that isn't used gets an infinite gap, so that it needs hardly any pulls.
         for_graph = self._new_evidence(replace(needs, reward_gap=np.inf))
         for_reward = self._new_evidence(replace(needs, effect_gap=np.inf))
         has_lines = bool(self.graph.undirected)
@@ -110,7 +112,7 @@ class LearnGraphThenUCB(GraphPolicy, ExploreThenUCB):
 
 
 def _asked(asking: Generator[Query, Probe, T], evidence: Evidence, why: str) -> Generator[Pull, None, T]:
-    """Yield the pulls that answer what `asking` asks, and return what it returns."""
+    """Yield the pulls that answer the queries of `asking`, and return its result."""
     try:
         query = next(asking)
         while True:
@@ -124,7 +126,7 @@ def _asked(asking: Generator[Query, Probe, T], evidence: Evidence, why: str) -> 
 
 
 def _effect_gap_over_undirected(truth: CausalSystem, graph: EssentialGraph) -> float:
-    """Return ε over the graph's undirected edges that are true: what directing each of them has to show."""
+    """Return ε over the graph's undirected edges that exist in the truth, the gap for orienting them."""
     model, undirected = truth.model, {frozenset(edge) for edge in graph.undirected}
     names = model.variables
     edges = [(a, b) for a, b in gaps.all_edges(model) if frozenset((names[a], names[b])) in undirected]

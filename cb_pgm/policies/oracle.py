@@ -1,4 +1,4 @@
-"""Anytime MOSS that is told the reward's parents: the floor for every policy that has to find them."""
+"""Anytime MOSS by an oracle that knows the reward's parents; a reference for policies that identify them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class OracleUCB(MOSS):
     states, noise_scale, settable
         As in `Policy`.
     reward_variables
-        The reward's parents. Where a state of theirs can't be set all single-variable arms are played, and
-        `fallback` says so.
+        The reward's parents. If a state of a parent can't be set, all single-variable arms are played, and
+        `fallback` has the reason.
 
     Raises
     ------
     PolicyError
-        If `reward_variables` is empty or names an unknown variable.
+        If `reward_variables` is empty or contains an unknown variable.
     """
 
     name = "oracle"

@@ -1,10 +1,10 @@
-"""RAPS: find the reward's parents by interventions on variables drawn at random, without any graph.
+"""RAPS: identify the reward's parents by interventions on random variables, without a graph.
 
-Source: Konobeev, Etesami & Kiyavash, "Causal bandits without graph learning" (2023). A variable drawn among
-the candidates is set to each of its states; that shows its descendants, and whether it is an ancestor of the
-reward. An ancestor leaves its descendants as candidates; any other takes itself and its descendants away.
-When none is left the last ancestor found is a parent. The search is repeated with the parents found held at
-each of their joint states, until it finds no further one.
+Source: Konobeev, Etesami & Kiyavash, "Causal bandits without graph learning" (2023). A variable drawn from
+the candidates is set to each of its states, which shows its descendants and whether it is an ancestor of the
+reward. If it is an ancestor, only its descendants stay candidates; otherwise it and its descendants are
+removed. When no candidate is left, the last ancestor found is a parent. The search is repeated with the
+identified parents held at each of their joint states, until it finds no further parent.
 """
 
 from __future__ import annotations
@@ -26,16 +26,24 @@ __all__ = ["RAPS", "Reply", "parent_search", "raps_batch_size"]
 
 
 class Reply(NamedTuple):
-    """What setting a variable shows: does the reward move, and which variables do (itself or not)?"""
+    """The answer to an intervention on a variable.
+
+    Attributes
+    ----------
+    is_ancestor
+        Whether the reward changes, so that the variable is an ancestor of the reward.
+    descendants
+        The variables whose distributions change; they may include the variable itself.
+    """
 
     is_ancestor: bool
     descendants: Collection[str]
 
 
 def parent_search(candidates: Sequence[str], rng: np.random.Generator) -> Generator[str, Reply, str | None]:
-    """Yield the variable to set, be sent its `Reply`, and return a parent of the reward; None if none is.
+    """Yield each variable to set, receive its `Reply`, and return a parent of the reward; None if none is.
 
-    Pure search, as in `cb_pgm.search`: it knows nothing of samples.
+    This is the pure search, without rows, as in `cb_pgm.search`.
     """
     left = list(candidates)
     deepest = None
@@ -60,7 +68,7 @@ def raps_batch_size(
     noise_scale: float = 1.0,
     max_parents: int | None = None,
 ) -> float:
-    """Return B, RAPS' pulls of each arm in each context: a whole number, or infinity if a gap is 0.
+    """Return B, the number of pulls of each arm in each context: an integer, or infinity if a gap is 0.
 
     Parameters
     ----------
@@ -69,7 +77,7 @@ def raps_batch_size(
     reward_gap, effect_gap, failure_prob, noise_scale
         Δ, ε, δ and σ; the paper has σ = 1.
     max_parents
-        The search stops at so many parents; None: only when no further one is found.
+        The number of parents at which the search stops; None: it stops only when it finds no further one.
 
     Notes
     -----
@@ -77,9 +85,9 @@ def raps_batch_size(
 
         B = max{⌈32σ²/Δ² · log(8nK·C/δ)⌉, ⌈8/ε² · log(8n²K²·C/δ)⌉}
 
-    C counts the contexts over which the union bound runs: the joint states at which a set of parents may come
-    to be held. Any set of variables at any of its joint states makes C = (K+1)ⁿ, as printed, so B grows with
-    n. If the search stops at p parents, at most p − 1 are ever held, and C = Σ_{i<p} (n choose i)·Kⁱ.
+    C is the number of contexts in the union bound: the joint states at which a set of identified parents may
+    be held. With any set of variables at any of its joint states C = (K+1)ⁿ, as printed, so B grows with n.
+    If the search stops at p parents, at most p − 1 are ever held, and C = Σ_{i<p} (n choose i)·Kⁱ.
 
     Examples
     --------
@@ -100,39 +108,40 @@ def raps_batch_size(
 
 
 class RAPS(ExploreThenUCB):
-    """Randomised parent search with B pulls an arm, then UCB on the joint states of the parents found.
+    """Randomised parent search with B pulls of each arm, then UCB on the joint states of the parents.
 
     Parameters
     ----------
     states, noise_scale, settable
-        As in `Policy`. Only what can be set is searched; a variable found may then stand for a parent that
-        can't be set, of which it is an ancestor.
+        As in `Policy`. The search covers settable variables only, so an identified variable may be an
+        ancestor of a parent that can't be set, in place of that parent.
     reward_gap, effect_gap
-        The least Δ that any ancestor moves the reward, and ε that any variable moves a descendant, in every
-        context. Effects on descendants further down than children count too.
+        Δ, the smallest effect of any ancestor on the mean reward, and ε, the smallest effect of any variable
+        on the probabilities of any descendant, in every context. Descendants that aren't children count too.
     failure_prob
-        δ.
+        δ: the probability with which a wrong variable may be identified.
     stop_at_one
-        End with the first parent found, B unchanged. The paper doesn't assume a single parent and pays for a
-        last search that finds no more.
+        Stop at the first parent, with B unchanged. The paper doesn't assume a single parent, so its algorithm
+        needs a last search that finds no further one.
     max_parents
-        End when so many are found, and let B count only the contexts that can then come up
+        Stop at this number of parents, and compute B from the contexts that can then occur
         (`raps_batch_size`); None: no limit, and B as printed.
 
     Attributes
     ----------
     batch
-        B. Astronomic for many variables or small gaps; it isn't cut down.
+        B, the pulls of each arm in each context. It isn't capped, and is very large for many variables or
+        small gaps.
 
     Raises
     ------
     PolicyError
-        If a gap is negative, δ is not inside (0, 1), `max_parents` is less than 1, or `stop_at_one` is asked
-        for while some state can't be set: then the reward may depend on several of the variables that can.
+        If a gap is negative, δ is not inside (0, 1), `max_parents` is less than 1, or `stop_at_one` is used
+        while some state can't be set, since the reward may then depend on several settable variables.
 
     Notes
     -----
-    A parent counts as named when the search that found it ends, before the next one begins.
+    A parent counts as identified when the search that found it ends, before the next search begins.
     """
 
     name = "raps"
@@ -174,7 +183,7 @@ class RAPS(ExploreThenUCB):
     @classmethod
     def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
         reward_gap, effect_gap = context.known_gaps(cls.name)
-        if context.truth is not None:  # it may ask about any variable, where effective gaps aren't enough
+        if context.truth is not None:  # it may set any variable, for which the effective gaps don't suffice
             reward_gap = min(reward_gap, context.truth.reward_gap())
             effect_gap = min(effect_gap, context.truth.effect_gap())
         known = {"reward_gap": reward_gap, "effect_gap": effect_gap, "max_parents": context.max_parents}
@@ -191,7 +200,7 @@ class RAPS(ExploreThenUCB):
             candidates = [name for name in self.settable if name not in self._found and name not in below]
             contexts = self._contexts()
             for context in contexts:
-                yield from self._fill(context, "to compare with")
+                yield from self._fill(context, "reference rows for comparison")
             search = parent_search(candidates, rng)
             reply, descendants = None, {}
             while True:
@@ -201,7 +210,7 @@ class RAPS(ExploreThenUCB):
                     parent = end.value
                     break
                 for arm in self._arms_in(contexts, variable):
-                    yield from self._fill(arm, f"to see what {variable} moves, and whether the reward")
+                    yield from self._fill(arm, f"to see which variables {variable} moves, and if the reward")
                 reply = self._reply(contexts, variable)
                 descendants[variable] = reply.descendants
             if parent is None:
@@ -210,7 +219,7 @@ class RAPS(ExploreThenUCB):
             below.update(descendants[parent])
 
     def _contexts(self) -> list[Intervention]:
-        """Return do(parents found = z) for each of their joint states z; do() while there is none."""
+        """Return do(identified parents = z) for each of their joint states z; do() while there are none."""
         choices = itertools.product(*(self.settable[name] for name in self._found))
         return [Intervention(dict(zip(self._found, chosen, strict=True))) for chosen in choices]
 
@@ -220,12 +229,12 @@ class RAPS(ExploreThenUCB):
                 yield Intervention({variable: state, **context})
 
     def _fill(self, arm: Intervention, why: str) -> Iterator[Pull]:
-        # Rows may come in fewer than asked, so go on until they are there.
+        # A pull may return fewer rows than requested, so repeat it until they are complete.
         while (missing := int(self.batch) - self._records[arm].rows) > 0:
             yield Pull(arm, missing, why)
 
     def _reply(self, contexts: Sequence[Intervention], variable: str) -> Reply:
-        """Compare each arm with its context: means by Δ/2, the shares of every variable's states by ε/2."""
+        """Compare each arm with its context: mean rewards at Δ/2, frequencies of every state at ε/2."""
         needs = self.requirements
         is_ancestor, moved = False, np.zeros(len(self.states), dtype=np.bool_)
         for context in contexts:

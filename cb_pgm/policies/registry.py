@@ -1,7 +1,7 @@
-"""Every policy by the name that people type.
+"""The registry of policies by name.
 
-A new policy is a class in a file of this room and a line in `POLICIES`. Its module is imported when the
-policy is made, so that listing names costs nothing.
+A new policy is a class in a file of this package and a line in `POLICIES`. Its module is imported only when
+the policy is constructed, so listing the names imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cb_pgm.errors import PolicyError
 from cb_pgm.wording import listed
 
-if TYPE_CHECKING:  # `--help` lists policies, and is quick because nothing else is loaded for that
+if TYPE_CHECKING:  # `--help` lists the policies, and importing these would slow it down
     from cb_pgm.policies.base import Policy
     from cb_pgm.policies.context import PolicyContext
 
@@ -23,22 +23,22 @@ __all__ = ["POLICIES", "PolicyKind", "make_policy", "policy_kind"]
 
 @dataclass(frozen=True)
 class PolicyKind:
-    """One name.
+    """A registered policy.
 
     Attributes
     ----------
     home
-        "module:Class", the module in this room.
+        "module:Class", with a module of this package.
     summary
-        A line about it for `--help`.
+        Its description for `--help`, one line.
     settings
-        Keywords of its own that go with the name.
+        Keyword arguments of the class that this name implies.
     needs_graph
-        Whether it works on a graph.
+        Whether it needs an essential graph.
     is_oracle
-        Whether it knows what the others have to find out: it serves as a floor for them.
+        Whether it is an oracle that knows the true system, as a reference for the others.
     identifies
-        Whether it looks for the reward's parents.
+        Whether it identifies the reward's parents.
     """
 
     home: str
@@ -50,12 +50,12 @@ class PolicyKind:
 
 
 def make_policy(name: str, context: PolicyContext) -> Policy:
-    """Return the policy of that name.
+    """Construct the policy of that name from `context`.
 
     Raises
     ------
     PolicyError
-        If there is no such policy, or it needs a graph or gaps that the context doesn't have.
+        If there is no such policy, or it needs a graph, gaps or a truth that the context doesn't have.
     """
     kind = policy_kind(name)
     module, _, attribute = kind.home.partition(":")
@@ -64,7 +64,7 @@ def make_policy(name: str, context: PolicyContext) -> Policy:
 
 
 def policy_kind(name: str) -> PolicyKind:
-    """Return what is known of the policy of that name, or raise PolicyError that lists the names."""
+    """Return the registry entry of that name, or raise a PolicyError that lists all names."""
     if name not in POLICIES:
         names = listed(POLICIES, most=len(POLICIES), last="or")
         raise PolicyError(f"Expected the policy {names} but found {name!r}")
@@ -80,40 +80,44 @@ POLICIES: Mapping[str, PolicyKind] = {
     ),
     "cn-ucb-sequential": PolicyKind(
         "cn_ucb:CNUCB",
-        "the same, queries first and screening as a guard only",
+        "the same, with the queries first and screening only as a guard",
         settings={"evidence": "sequential"},
         needs_graph=True,
     ),
     "cn-ucb-fixed": PolicyKind(
         "cn_ucb:CNUCB",
-        "the same with the fixed number of pulls an arm of Lu et al. (2021)",
+        "the same, with the fixed number of pulls of each arm of Lu et al. (2021)",
         settings={"evidence": "fixed"},
         needs_graph=True,
     ),
     "screening": PolicyKind(
-        "screening_ucb:ScreeningUCB", "rule out variables with every row, without a graph, then MOSS"
+        "screening_ucb:ScreeningUCB",
+        "identify the reward's causes by screening, without a graph, then MOSS over their values",
     ),
-    "ucb": PolicyKind("ucb:UCB", "UCB over all arms", identifies=False),
-    "moss": PolicyKind("moss:MOSS", "anytime MOSS over all arms", identifies=False),
-    "thompson": PolicyKind("thompson:ThompsonSampling", "Thompson sampling over all arms", identifies=False),
-    "kl-ucb": PolicyKind("kl_ucb:KLUCB", "KL-UCB over all arms", identifies=False),
+    "ucb": PolicyKind("ucb:UCB", "UCB over single-variable interventions", identifies=False),
+    "moss": PolicyKind("moss:MOSS", "anytime MOSS over single-variable interventions", identifies=False),
+    "thompson": PolicyKind(
+        "thompson:ThompsonSampling", "Thompson sampling over single-variable interventions", identifies=False
+    ),
+    "kl-ucb": PolicyKind("kl_ucb:KLUCB", "KL-UCB over single-variable interventions", identifies=False),
     "raps": PolicyKind(
-        "raps:RAPS", "identify the reward's causes by interventions on random variables, then UCB"
+        "raps:RAPS",
+        "identify the reward's causes by interventions on random variables, then UCB over their values",
     ),
     "learn-graph": PolicyKind(
         "learn_graph_ucb:LearnGraphThenUCB",
-        "orient the whole graph first, then identify the causes on it, then MOSS",
+        "orient the whole graph, then identify the reward's causes on it, then MOSS over their values",
         needs_graph=True,
     ),
     "causal-ucb": PolicyKind(
         "causal_ucb:CausalUCB",
-        "an oracle: C-UCB with the true graph and probabilities, for comparison",
+        "an oracle that knows the true graph and its probabilities: C-UCB, for comparison",
         is_oracle=True,
         identifies=False,
     ),
     "oracle": PolicyKind(
         "oracle:OracleUCB",
-        "an oracle: MOSS over the true causes of the reward, for comparison",
+        "an oracle that knows the reward's causes: MOSS over their values, for comparison",
         is_oracle=True,
         identifies=False,
     ),

@@ -1,6 +1,6 @@
-"""Screening, then MOSS: rule out variables from every row seen until only the reward's parents are left.
+"""Screening, then MOSS: rule out sets of variables by all rows until only the reward's parents are left.
 
-It needs no graph and no gaps, only that each round shows all variables with the reward (the feedback of Lu,
+It needs neither a graph nor gaps, only that each row has all variables and the reward (the feedback of Lu,
 Meisami & Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening`.
 """
 
@@ -39,41 +39,46 @@ _SHARE = 1.5
 
 
 class ScreeningUCB(Policy):
-    """Rule out every set of variables that can't be the reward's parents; play MOSS on the one that is left.
+    """Rule out every set of variables that can't be the reward's parents; play MOSS on the remaining one.
 
-    While several are left it pulls the arm that best tells the leader (the survivor that predicts best) from
-    the challenger (the survivor hardest to rule out), as long as that pays: until as many rounds as there are
-    arms have passed, which MOSS would spend on its first pass anyway, and later whenever the rounds still
-    needed are fewer than those played. In all other rounds it is anytime MOSS over the survivors' arms. What
-    is expected of such pulls need not come true where no set explains the reward, so beyond a first pass they
-    may be 1.5√(arms · t)/max_parents out of t rounds at most: their regret is of the order that MOSS has in
-    the worst case.
+    While several sets are left, it pulls the arm that best separates the leader (the surviving set that
+    predicts best) from the challenger (the surviving set that is hardest to rule out), as long as this pays:
+    in as many rounds as there are arms, which MOSS would need for its first pass anyway, and later whenever
+    the rounds still needed are fewer than those played. In all other rounds it plays anytime MOSS over the
+    survivors' arms. If no set explains the reward, separating pulls need not have the expected effect.
+    Therefore, beyond a first pass, at most 1.5√(arms · t)/max_parents of t rounds are separating pulls, and
+    their regret is of the order of MOSS's in the worst case.
 
-    Once one set is left, its arms are played with every row that had its states, set or seen. It is the only
-    set of its size that could explain the reward alone; other arms stay in the game (`IdentifiedPlay`), and
-    the test goes on. When the last set falls too, rows that were only seen no longer count: anytime MOSS goes
-    on over all arms, do() among them, each by the rows in which it was set. The likely reason is a hidden
-    cause of the reward that other variables show. So invariance screening (`cb_pgm.evidence.invariance`)
-    looks for the set of `max_parents` variables that explains all that interventions change, in the rows of
-    screening and those that follow. If one is left, it is identified and `fallback` says on what grounds;
-    the arms are played as before. That is right as long as the reward has no more observed parents, and no
-    hidden cause of the reward reaches them or their ancestors.
+    Once one set is left, its arms are played by all rows with its states, set or observed. It is the only set
+    of its size that could explain the reward alone. Other arms may stay open (`IdentifiedPlay`), and the test
+    goes on. If the last set is ruled out too, rows in which a state was only observed no longer count:
+    anytime MOSS goes on over all arms, including do(), each by the rows in which it was set.
+    The likely reason is a hidden cause of the reward that other variables show. So invariance screening
+    (`cb_pgm.evidence.invariance`) looks for the set of `max_parents` variables that explains everything that
+    interventions change. If one is left, it is identified and `fallback` says on what grounds; the arms are
+    played as before. That is right as long as the reward has no more observed parents, and no hidden cause of
+    the reward reaches them or their ancestors.
 
     Parameters
     ----------
     states, settable
         As in `Policy`.
     failure_prob
-        δ, a quarter of it for each of four failures (`budget`): that screening ever rules out the true
-        parents, in equal shares for each size of set; that invariance screening does; that an arm is closed
-        wrongly; that an interval is wrong.
+        δ, shared out by `budget`: half bounds the probability that screening ever rules out the true parents,
+        in equal shares for each size of set; an eighth is for invariance screening, an eighth for closing
+        arms and a quarter for the intervals.
     noise_scale
         σ of the reward under every arm.
     parent_noise_scale
-        σ of the reward given its parents, which may be smaller; None: `noise_scale`.
+        σ of the reward given its parents, which may be smaller than `noise_scale`; None: `noise_scale`.
     max_parents
         The largest number of parents to consider: sets of two are screened once all single variables are
-        ruled out, and so on. Every row seen counts for every size.
+        ruled out, and so on. Every row counts for every size.
+
+    Raises
+    ------
+    PolicyError
+        If `max_parents` is out of range, or there are too many sets to screen (`Screening`).
 
     Notes
     -----
@@ -102,13 +107,12 @@ class ScreeningUCB(Policy):
             raise PolicyError(
                 f"Expected max_parents from 1 to {len(self.states)} variables but found {max_parents}"
             )
-        quarter = failure_prob / 4
-        follows = self._follows_by_invariance
+        eighth = failure_prob / 8
         self._budget = FailureBudget(
-            identification=quarter if follows else 2 * quarter,
-            invariance=quarter if follows else 0.0,
-            verification=quarter,
-            intervals=quarter,
+            identification=4 * eighth,
+            invariance=eighth if self._follows_by_invariance else 0.0,
+            verification=eighth if self._follows_by_invariance else 2 * eighth,
+            intervals=2 * eighth,
         )
         self.parent_noise_scale = (
             self.noise_scale if parent_noise_scale is None else float(parent_noise_scale)

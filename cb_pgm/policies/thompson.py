@@ -1,4 +1,4 @@
-"""Thompson sampling over all single-variable arms."""
+"""Thompson sampling over single-variable interventions; ignores causal structure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ __all__ = ["ThompsonSampling"]
 
 
 class ThompsonSampling(ArmPolicy):
-    """Draw each arm's mean from N(mean, σ²/n_a) and pull the highest draw; every arm once first.
+    """Draw each arm's mean from N(mean, σ²/n_a) and pull the arm with the highest draw.
 
-    The posterior under a flat prior and Gaussian rewards of scale σ: the same σ that UCB is given. Source:
-    Agrawal & Goyal, "Further optimal regret bounds for Thompson sampling" (2013).
+    Every arm is pulled once first. The distribution is the posterior under a flat prior and Gaussian rewards
+    of scale σ, the `noise_scale` of `Policy`. Source: Agrawal & Goyal, "Further optimal regret bounds for
+    Thompson sampling" (2013).
     """
 
     name = "thompson"
-    _reason = "the highest draw of what its mean may be"
+    _reason = "the highest draw from the posterior of its mean"
 
     def _begin(self, rng: np.random.Generator) -> None:
         super()._begin(rng)

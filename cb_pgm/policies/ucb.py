@@ -1,4 +1,4 @@
-"""UCB over all single-variable arms: what one plays who knows nothing of causes."""
+"""UCB over single-variable interventions; ignores causal structure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ __all__ = ["UCB"]
 class UCB(ArmPolicy):
     """Pull the arm with the highest upper confidence bound; O(arms) a round.
 
-    Source: Auer, Cesa-Bianchi & Fischer, "Finite-time analysis of the multiarmed bandit problem" (2002).
+    The index is mean + σ√(2 log t / n_a) (`ArmTotals`). Source: Auer, Cesa-Bianchi & Fischer,
+    "Finite-time analysis of the multiarmed bandit problem" (2002).
     """
 
     name = "ucb"

@@ -100,9 +100,9 @@ def test_shares_of_the_failure_probability_add_up() -> None:
     budget = ScreeningUCB({"A": ("0", "1")}, failure_prob=0.08).budget
     assert budget.total == pytest.approx(0.08)
     assert budget.shares() == {
-        "identification": 0.02,
-        "invariance": 0.02,
-        "verification": 0.02,
+        "identification": 0.04,
+        "invariance": 0.01,
+        "verification": 0.01,
         "intervals": 0.02,
     }
 
