@@ -55,9 +55,10 @@ class ScreeningUCB(Policy):
     anytime MOSS goes on over all arms, including do(), each by the rows in which it was set.
     The likely reason is a hidden cause of the reward that other variables show. So invariance screening
     (`cb_pgm.evidence.invariance`) looks for the set of `max_parents` variables that explains everything that
-    interventions change. If one is left, it is identified and `fallback` says on what grounds; the arms are
-    played as before. That is right as long as the reward has no more observed parents, and no hidden cause of
-    the reward reaches them or their ancestors.
+    interventions change. If one is left, and each of its variables was set often enough to have shown a
+    difference between setting and seeing it, it is identified and `fallback` says so; the arms are played as
+    before. That is right as long as the reward has that many observed parents, and no hidden cause of the
+    reward reaches them or their ancestors.
 
     Parameters
     ----------
@@ -140,11 +141,10 @@ class ScreeningUCB(Policy):
         if not self._named:
             return None
         if self._invariance is not None:
-            return "identified"
+            return "identified"  # it isn't before it was set often enough
         position = int(np.flatnonzero(self.screening.surviving)[0])
-        # A difference d between rows set and rows seen is worth d²/2σ² nats a row set.
-        shown = self.screening.set_rows(position) * _DIFFERENCE**2 * 2.0
-        return "identified" if shown >= self.screening.threshold else "assumed"
+        shown = _would_show(self.screening.set_rows(position), self.screening.threshold)
+        return "identified" if shown else "assumed"
 
     @property
     def fallback(self) -> str | None:
@@ -201,6 +201,7 @@ class ScreeningUCB(Policy):
         self._no_set_explains = ""  # what `fallback` says first
         self._invariance: InvarianceScreening | None = None
         self._arm_numbers: dict[tuple[tuple[int, ...], int], int] = {}  # by variables and states set
+        self._set_rows: NDArray[np.int64] = np.zeros(len(self.states), dtype=np.int64)  # per variable
         self._play: IdentifiedPlay | None = None
         self._joint_arms = ArmTotals(())  # of the parents, by the rows in which they were set
         self._observed = ArmTotals((Intervention(),))
@@ -329,7 +330,9 @@ class ScreeningUCB(Policy):
     ) -> None:
         if self._fallback is not None:
             if self._invariance is not None:
-                arms = self._numbered_arms(self._set_in(intervention), codes)
+                set_variables = self._set_in(intervention)
+                self._set_rows[list(set_variables)] += len(rewards)
+                arms = self._numbered_arms(set_variables, codes)
                 self._test_invariance(self._invariance, codes, rewards, arms)
             return
         if self._left != 1 or self.max_parents > 1:  # else nothing is left to be told apart
@@ -379,7 +382,7 @@ class ScreeningUCB(Policy):
 
     def _follow_by_invariance(self) -> None:
         """Begin invariance screening, with the rows that screening has kept."""
-        codes, rewards, _ = self.screening.log()
+        codes, rewards, was_set = self.screening.log()
         settings, set_variables = self.screening.log_settings()
         arms = np.empty(len(rewards), dtype=np.int64)
         for number, variables in enumerate(set_variables):
@@ -389,6 +392,7 @@ class ScreeningUCB(Policy):
         self._invariance = InvarianceScreening(
             self._n_states, self.max_parents, self._budget.invariance, self.noise_scale
         )
+        self._set_rows = was_set.sum(axis=0)
         self._test_invariance(self._invariance, codes, rewards, arms)
 
     def _numbered_arms(self, variables: tuple[int, ...], codes: NDArray[np.int16]) -> NDArray[np.int64]:
@@ -409,18 +413,17 @@ class ScreeningUCB(Policy):
         rewards: NDArray[np.float64],
         arms: NDArray[np.int64],
     ) -> None:
-        before = test.left
         test.observe(codes, rewards, arms)
-        if test.left == before:
-            return
-        self._named, self._fallback = (), self._no_set_explains
-        if test.left == 1:
-            self._named = self.candidates[0]
-            only = "is the only variable" if len(self._named) == 1 else "are the only variables"
-            names = " and ".join(self._named)
-            self._fallback += f"; {names} {only} whose states explain what interventions change"
-        elif test.left == 0:
-            self._invariance = None
+        if test.left == 0:
+            self._named, self._fallback, self._invariance = (), self._no_set_explains, None
+        elif test.left == 1 and not self._named:
+            (left,) = test.candidates[test.surviving]
+            # A variable that shows the hidden cause may be left for want of rows in which it was set.
+            if _would_show(int(self._set_rows[left].min()), test.threshold):
+                self._named = self._names(left)
+                only = "is the only variable" if len(self._named) == 1 else "are the only variables"
+                explain = f"{' and '.join(self._named)} {only} whose states explain what interventions change"
+                self._fallback = f"{self._no_set_explains}; {explain}"
 
     def _play_parents(self) -> None:
         """Go over to the parents' joint states; every row that had them counts, whatever was done."""
@@ -466,3 +469,11 @@ class ScreeningUCB(Policy):
             share,
             self.noise_scale,
         )
+
+
+def _would_show(set_rows: int, threshold: float) -> bool:
+    """Return whether so many set rows would show a difference of `_DIFFERENCE` from rows seen.
+
+    A difference d is worth d²/2σ² nats a row set.
+    """
+    return set_rows * _DIFFERENCE**2 * 2.0 >= threshold
