@@ -108,7 +108,9 @@ class Status:
         if self.reward_variables:
             sets = "variable" if len(self.reward_variables) == 1 else "set of variables"
             named = listed(self.reward_variables)
-            lines.append(f"Identified  {named}: the only {sets} not ruled out")
+            # Once the policy has gone on by other means, nothing explains the reward alone any more.
+            alone = "not ruled out" if self.fallback else "that could explain the reward alone"
+            lines.append(f"Identified  {named}: the only {sets} {alone}")
             if self.grounds == "assumed":
                 lines.append("            seen, not set often enough to exclude a hidden common cause")
         if self.fallback:
