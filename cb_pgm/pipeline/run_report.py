@@ -210,7 +210,7 @@ def _fallbacks(report: RunReport) -> list[str]:
         reasons = Counter(played.outcome.fallback for played in group if played.outcome.fallback)
         for reason, times in reasons.items():
             often = f" in {times} of {len(group)} runs" if len(group) > 1 else ""
-            lines.append(f"{_name(group[0])} went over to all arms{often}: {reason}")
+            lines.append(f"{_name(group[0])} gave up its own method{often}: {reason}")
     return lines
 
 

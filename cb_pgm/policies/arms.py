@@ -16,9 +16,16 @@ from cb_pgm.evidence.records import Records, all_in_unit_interval
 from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.policies.indices import highest_bernoulli_moss, highest_gaussian_moss
 
-__all__ = ["ArmTotals", "checked_parents", "joint_arms", "parent_arms", "single_variable_arms"]
+__all__ = [
+    "UNIT_INTERVAL_SCALE",
+    "ArmTotals",
+    "checked_parents",
+    "joint_arms",
+    "parent_arms",
+    "single_variable_arms",
+]
 
-_UNIT_INTERVAL_SCALE = 0.5  # σ of rewards in [0, 1], and of no other interval
+UNIT_INTERVAL_SCALE = 0.5  # σ of rewards in [0, 1], and of no other interval
 
 
 def single_variable_arms(states: States) -> tuple[Intervention, ...]:
@@ -115,7 +122,7 @@ class ArmTotals:
         """Return the position of the highest anytime MOSS index, among `open_arms` (bool [arms]) if given."""
         chosen = self._all if open_arms is None else open_arms
         rounds = float(max(self.rounds, 1))
-        if self.in_unit_interval and noise_scale == _UNIT_INTERVAL_SCALE:
+        if self.in_unit_interval and noise_scale == UNIT_INTERVAL_SCALE:
             return int(highest_bernoulli_moss(self.rows, self.totals, rounds, chosen))
         return int(highest_gaussian_moss(self.rows, self.totals, rounds, noise_scale, chosen))
 

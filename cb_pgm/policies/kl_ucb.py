@@ -12,11 +12,10 @@ import numpy as np
 from cb_pgm.errors import PolicyError
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arm_policy import ArmPolicy
+from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE
 from cb_pgm.policies.indices import highest_bernoulli_bound, highest_gaussian_bound
 
 __all__ = ["KLUCB"]
-
-_UNIT_INTERVAL_SCALE = 0.5  # σ of rewards in [0, 1], and of no other interval
 
 
 class KLUCB(ArmPolicy):
@@ -62,7 +61,7 @@ class KLUCB(ArmPolicy):
 
     def _begin(self, rng: np.random.Generator) -> None:
         super()._begin(rng)
-        self._bernoulli = self.noise_scale == _UNIT_INTERVAL_SCALE
+        self._bernoulli = self.noise_scale == UNIT_INTERVAL_SCALE
 
     def _next_pull(self) -> Pull:
         arms = self._arms

@@ -174,5 +174,5 @@ def _fallbacks(run: RunFolder) -> list[str]:
         name = line_name(group[0]["policy"], group[0]["graph"])
         for reason, times in reasons.items():
             often = f" in {share(times, len(group))} runs" if len(group) > 1 else ""
-            lines.append(f"{name} fell back to UCB over all arms{often}: {reason}")
+            lines.append(f"{name} gave up its own method{often}: {reason}")
     return lines
