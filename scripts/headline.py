@@ -45,9 +45,11 @@ def main() -> None:
     (options.out / "headline.md").write_text(f"{text}\n", encoding="utf-8")
     png, _ = save(draw_headline(table, curves, pulls), options.out / "headline")
     if options.write_results:
-        write_section("headline", as_markdown(table))
-        write_section("headline-summary", "\n\n".join([*said_of_pulls(pulls), *said_of_regret(table)]))
-        keep_figure(png, "headline")
+        section = "headline-quick" if options.quick else "headline"
+        write_section(section, as_markdown(table))
+        write_section(f"{section}-summary", "\n\n".join([*said_of_pulls(pulls), *said_of_regret(table)]))
+        if not options.quick:
+            keep_figure(png, "headline")
     print(text)
     print(f"{time.perf_counter() - started:.0f} s; written to {options.out}", file=sys.stderr)
 
