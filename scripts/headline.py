@@ -45,11 +45,13 @@ def main() -> None:
     (options.out / "headline.md").write_text(f"{text}\n", encoding="utf-8")
     png, _ = save(draw_headline(table, curves, pulls), options.out / "headline")
     if options.write_results:
-        section = "headline-quick" if options.quick else "headline"
-        write_section(section, as_markdown(table))
-        write_section(f"{section}-summary", "\n\n".join([*said_of_pulls(pulls), *said_of_regret(table)]))
-        if not options.quick:
+        of_table, of_text = "headline", "headline-summary"
+        if options.quick:
+            of_table, of_text = "headline-quick", "headline-quick-summary"
+        else:
             keep_figure(png, "headline")
+        write_section(of_table, as_markdown(table))
+        write_section(of_text, "\n\n".join([*said_of_pulls(pulls), *said_of_regret(table)]))
     print(text)
     print(f"{time.perf_counter() - started:.0f} s; written to {options.out}", file=sys.stderr)
 
