@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_arms", "draw_by_rows", "draw_pulls", "pulls_to_name", "regret_by_rows"]
 
 _RIGHT, _WRONG = OKABE_ITO[0], OKABE_ITO[1]
+_LONG_NAME = 20  # letters of a policy and its graph, beside which there is no room on a phone
 _ROW = 0.62  # height of a policy's row, in inches
 
 
@@ -76,7 +77,7 @@ def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Fi
         figure = new_figure(4.3 if narrow else 8.0, _ROW * len(names) + 0.85)
         axes = figure.subplots()
         for place, name in enumerate(names):
-            _draw_row(axes, frame[frame["name"] == name], len(names) - place, name)
+            _draw_row(axes, frame[frame["name"] == name], len(names) - place, name, narrow=narrow)
         log_scale(axes, "x")
         axes.set_xlim(max(1.0, 0.7 * float(frame["pulls"].min())), max(2, horizon))
         axes.set_ylim(0.55, len(names) + 0.65)
@@ -88,7 +89,7 @@ def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Fi
     return figure
 
 
-def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str) -> None:
+def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str, *, narrow: bool) -> None:
     spread = np.linspace(-0.09, 0.09, len(runs)) if len(runs) > 1 else np.zeros(1)
     right = runs["right"].to_numpy(dtype=bool)
     pulls = np.maximum(runs["pulls"].to_numpy(dtype=float), 1)  # 0 has no place on a logarithmic axis
@@ -102,7 +103,9 @@ def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str) -> None:
         axes.plot([median, median], [height - 0.18, height + 0.18], color="#000000", linewidth=2)
     named = int(runs["pulls"].notna().sum())
     often = f"{named} of {len(runs)} named, median {shown:,.0f}" if len(runs) > 1 else f"{shown:,.0f}"
-    _name_row(axes, height + 0.26, f"{name}: {often}")
+    # On a phone a long name takes a line of its own.
+    after = ":\n" if narrow and len(name) > _LONG_NAME else ": "
+    _name_row(axes, height + 0.26, f"{name}{after}{often}")
 
 
 def draw_arms(arms: Sequence[ArmEstimate], reward: str, *, narrow: bool = False) -> Figure:
