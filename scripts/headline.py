@@ -64,8 +64,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("runs/headline"), help="output folder")
     add_option(parser)
     options = parser.parse_args()
-    if options.quick and options.write_results:
-        parser.error("--write-results takes a full run, without --quick")
     return options
 
 
