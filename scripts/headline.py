@@ -63,8 +63,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="processes (2); they change no number")
     parser.add_argument("--out", type=Path, default=Path("runs/headline"), help="output folder")
     add_option(parser)
-    options = parser.parse_args()
-    return options
+    return parser.parse_args()
 
 
 def _results(quick: bool, seed: int, jobs: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

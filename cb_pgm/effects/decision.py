@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from cb_pgm.effects.values import Comparison, Decision
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.model.intervention import Intervention
 
-__all__ = ["Ground", "decide", "identified_cause"]
+__all__ = ["decide"]
 
 _MAY_BE_BEST = 0.05  # P(best) from which on an arm is a contender
 _CONTENDERS = 6
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class _Ground:
     """The best arm on one ground, compared with do() and with the second best."""
 
     name: str
@@ -95,9 +95,9 @@ def decide(
         pieces = [(arm, Sample.of(arm.set_rewards), Sample.of(arm.against), arm.share) for arm in measured]
         grounds.append(_by_rows("measured", pieces, interval_of, sign, failure_prob))
     if not all(arm.is_measured for arm in contenders):
-        identified = _identified(rows, arms, scale, sign, failure_prob, rng)
+        identified = _identified(rows, arms, draws, scale, sign, failure_prob, rng)
         grounds += [] if identified is None else [identified]
-        grounds.append(_over_graphs("assumed" if assumed else "fitted", arms, draws, sign, failure_prob))
+        grounds.append(_over_graphs("assumed" if assumed else "fitted", arms, draws, failure_prob))
     chosen = next((ground for ground in grounds if ground.over_nothing.is_decided), grounds[-1])
     place = {arm.name: column for column, arm in enumerate(arms)}
     leading = p_best[place[chosen.leader.name]]
@@ -115,7 +115,7 @@ def decide(
     )
 
 
-def identified_cause(
+def _identified_cause(
     rows: Rows, scale: RewardScale, failure_prob: float, rng: np.random.Generator
 ) -> int | None:
     """Return the only variable that screening leaves as the reward's single cause; None if there isn't one.
@@ -139,17 +139,19 @@ def identified_cause(
 def _identified(
     rows: Rows,
     arms: Sequence[Arm],
+    draws: Draws,
     scale: RewardScale,
     sign: int,
     failure_prob: float,
     rng: np.random.Generator,
-) -> Ground | None:
+) -> _Ground | None:
     """Compare the arms of the identified cause by their seen rows; None if there is no such cause.
 
-    Naming the cause and the intervals have half of δ each.
+    Naming the cause and the intervals have half of δ each. The second best of all arms is compared over
+    graphs, since it may set another variable.
     """
     failure_prob /= 2
-    cause = identified_cause(rows, scale, failure_prob, rng)
+    cause = _identified_cause(rows, scale, failure_prob, rng)
     own = [arm for arm in arms if arm.number == cause]
     seen = [arm for arm in own if 0 < arm.shown.sum() < len(arm.shown)]
     if not seen or any(arm.is_measured for arm in own):
@@ -159,7 +161,10 @@ def _identified(
         sample = Sample.of(rows.rewards[arm.shown])
         pieces.append((arm, sample, Sample.of(rows.rewards[~arm.shown]), float(arm.shown.mean())))
         interval_of[arm.name] = mean_interval(sample, failure_prob, binary=scale.binary)
-    return _by_rows("identified", pieces, interval_of, sign, failure_prob)
+    ground = _by_rows("identified", pieces, interval_of, sign, failure_prob)
+    best = next(i for i, arm in enumerate(arms) if arm is ground.leader)
+    second, over_second = _over_second(best, arms, draws, failure_prob)
+    return replace(ground, second=second, over_second=over_second)
 
 
 def _contenders(arms: Sequence[Arm], draws: Draws) -> list[Arm]:
@@ -176,7 +181,7 @@ def _by_rows(
     interval_of: dict[tuple[str, str], Interval],
     sign: int,
     failure_prob: float,
-) -> Ground:
+) -> _Ground:
     """Compare arms by the means of rows.
 
     Each piece is an arm, its rows, the rows that stand for do() beside them, and the share of its own rows in
@@ -190,7 +195,7 @@ def _by_rows(
     if len(ranked) > 1:
         second = ranked[1][0]
         over_second = _welch(own, ranked[1][1], sign, each)
-    return Ground(name, leader, own.mean, interval_of[leader.name], nothing, second, over_second)
+    return _Ground(name, leader, own.mean, interval_of[leader.name], nothing, second, over_second)
 
 
 def _welch(one: Sample, other: Sample, sign: int, failure_prob: float, factor: float = 1.0) -> Comparison:
@@ -204,31 +209,43 @@ def _welch(one: Sample, other: Sample, sign: int, failure_prob: float, factor: f
     return Comparison(float(gain), (float(gain - radius), float(gain + radius)))
 
 
-def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, sign: int, failure_prob: float) -> Ground:
-    expected = draws.gains.mean(axis=0)
-    order = sorted(range(len(arms)), key=lambda i: (-expected[i], arms[i].name))
-    best = next(i for i in order if not arms[i].is_measured)
-    levels = [failure_prob / 2, 1 - failure_prob / 2]
-
-    def compared(gains: Array) -> Comparison:
-        low, high = np.quantile(gains, levels)
-        return Comparison(float(gains.mean()), (float(low), float(high)))
-
-    low, high = np.quantile(draws.means[:, best], levels)
-    second = next((i for i in order if i != best), None)
-    return Ground(
+def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, failure_prob: float) -> _Ground:
+    """Compare the best of the arms without enough set rows over graphs."""
+    best = next(i for i in _ranked(arms, draws) if not arms[i].is_measured)
+    low, high = np.quantile(draws.means[:, best], [failure_prob / 2, 1 - failure_prob / 2])
+    return _Ground(
         name,
         arms[best],
         float(draws.means[:, best].mean()),
         (float(low), float(high)),
-        compared(draws.gains[:, best]),
-        None if second is None else arms[second],
-        None if second is None else compared(draws.gains[:, best] - draws.gains[:, second]),
+        _compared(draws.gains[:, best], failure_prob),
+        *_over_second(best, arms, draws, failure_prob),
     )
 
 
+def _over_second(
+    best: int, arms: Sequence[Arm], draws: Draws, failure_prob: float
+) -> tuple[Arm, Comparison] | tuple[None, None]:
+    """Compare an arm with the best of the others over graphs."""
+    second = next((i for i in _ranked(arms, draws) if i != best), None)
+    if second is None:
+        return None, None
+    return arms[second], _compared(draws.gains[:, best] - draws.gains[:, second], failure_prob)
+
+
+def _ranked(arms: Sequence[Arm], draws: Draws) -> list[int]:
+    """Return the arms' numbers by their expected gain, the best first."""
+    expected = draws.gains.mean(axis=0)
+    return sorted(range(len(arms)), key=lambda i: (-expected[i], arms[i].name))
+
+
+def _compared(gains: Array, failure_prob: float) -> Comparison:
+    low, high = np.quantile(gains, [failure_prob / 2, 1 - failure_prob / 2])
+    return Comparison(float(gains.mean()), (float(low), float(high)))
+
+
 def _next_steps(
-    chosen: Ground,
+    chosen: _Ground,
     contenders: Sequence[Arm],
     arms: Sequence[Arm],
     draws: Draws,
