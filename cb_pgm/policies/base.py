@@ -1,7 +1,7 @@
 """The interface of all policies: `ask` for a pull and `tell` the rows observed, until the caller stops.
 
 A new policy is one file in this package: derive from `Policy`, implement `_begin`, `_next_pull`, `_learn` and
-`means`, and add a line to `registry` and one to the conformance test.
+`means`, and add a line to `registry`, whose policies the conformance test goes through.
 """
 
 from __future__ import annotations

@@ -67,9 +67,9 @@ def test_variable_elimination_in_the_network_under_do_equals_the_arm_means(name:
     assert by_inference(system.network(), "reward")[1] == pytest.approx(system.mean_reward(), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["asia", "sachs", "child"])
+@pytest.mark.parametrize("name", REWARDS)
 def test_forward_samples_of_the_network_under_do_are_those_of_the_system(name: str) -> None:
-    """20,000 rows of each kind, plain and with every third variable set to its last state; 1 s each."""
+    """20,000 rows of each kind, plain and with every third variable set to its last state."""
     system = CausalSystem.from_bif(f"data/{name}.bif", REWARDS[name])
     for do in ({}, {variable: states[-1] for variable, states in list(system.states.items())[::3]}):
         samples_agree(system, system.network(do=do), do, 20_000)

@@ -1,78 +1,33 @@
-"""What every policy must do, whoever wrote it. A new policy is one line in `POLICIES`."""
+"""What every policy of the registry must do, whoever wrote it."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from cb_pgm import (
-    CNUCB,
-    KLUCB,
     MOSS,
-    RAPS,
     UCB,
     CausalSystem,
-    CausalUCB,
     Intervention,
-    LearnGraphThenUCB,
     Observations,
-    OracleUCB,
     Policy,
     Pull,
-    ScreeningUCB,
-    ThompsonSampling,
 )
 from cb_pgm.errors import PolicyError
-from cb_pgm.policies.causal_ucb import parent_distributions
+from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.simulation import simulate
 
 
-def _on_graph(kind: type[Policy], system: CausalSystem, **settings: object) -> Policy:
+def _made(name: str, system: CausalSystem, **known: object) -> Policy:
+    """Make a policy of the registry as studies do, with the system's graph, exact marginals and gaps."""
     graph = system.essential_graph()
-    reward_gap, effect_gap = system.effective_gaps(graph)
-    return kind(
-        graph,
-        system.states,
-        system.marginals(),
-        reward_gap=reward_gap,
-        effect_gap=effect_gap,
-        noise_scale=system.noise_scale,
-        **settings,
-    )
-
-
-def _causal_ucb(system: CausalSystem, **settings: object) -> CausalUCB:
-    shares = parent_distributions(system)
-    return CausalUCB(system.states, system.reward_parents, shares, noise_scale=system.noise_scale, **settings)
-
-
-def _raps(system: CausalSystem, **settings: object) -> RAPS:
-    gaps = {"reward_gap": system.reward_gap(), "effect_gap": system.effect_gap()}
-    return RAPS(system.states, **gaps, noise_scale=system.noise_scale, max_parents=1, **settings)
-
-
-POLICIES: dict[str, Callable[..., Policy]] = {
-    "causal-ucb": _causal_ucb,
-    "cn-ucb": lambda system, **settings: _on_graph(CNUCB, system, **settings),
-    "cn-ucb fixed": lambda system, **settings: _on_graph(CNUCB, system, evidence="fixed", **settings),
-    "kl-ucb": lambda system, **settings: KLUCB(system.states, noise_scale=system.noise_scale, **settings),
-    "learn-graph": lambda system, **settings: _on_graph(LearnGraphThenUCB, system, **settings),
-    "learn-graph fixed": lambda system, **settings: _on_graph(
-        LearnGraphThenUCB, system, evidence="fixed", **settings
-    ),
-    "moss": lambda system, **settings: MOSS(system.states, noise_scale=system.noise_scale, **settings),
-    "oracle": lambda system, **settings: OracleUCB(
-        system.states, system.reward_parents, noise_scale=system.noise_scale, **settings
-    ),
-    "raps": _raps,
-    "screening": lambda system, **settings: ScreeningUCB(
-        system.states, noise_scale=system.noise_scale, **settings
-    ),
-    "thompson": lambda system, **settings: ThompsonSampling(
-        system.states, noise_scale=system.noise_scale, **settings
-    ),
-    "ucb": lambda system, **settings: UCB(system.states, noise_scale=system.noise_scale, **settings),
-}
+    gaps = system.effective_gaps(graph)
+    context = PolicyContext.of_system(system, graph, system.marginals(), gaps)
+    return make_policy(name, replace(context, **known))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +37,7 @@ def earthquake() -> CausalSystem:
 
 @pytest.fixture(params=POLICIES)
 def make(request: pytest.FixtureRequest) -> Callable[..., Policy]:
-    return POLICIES[request.param]
+    return partial(_made, request.param)
 
 
 class TestConformance:
