@@ -26,7 +26,6 @@ better.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 
@@ -34,12 +33,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.screening import candidate_sets
 
 __all__ = ["InvarianceScreening"]
 
 _PRIOR_ROWS = 4.0  # a running mean starts as this many rows at the mean that it is drawn to
-_MOST_SETS = 20_000
 _MOST_CELLS = 2**23  # running means kept: bounds memory, 16 bytes each
 
 
@@ -83,17 +81,9 @@ class InvarianceScreening:
     def __init__(
         self, n_states: Sequence[int], set_size: int, failure_prob: float, noise_scale: float
     ) -> None:
-        n = len(n_states)
-        m = math.comb(n, set_size)
-        if m > _MOST_SETS:
-            raise PolicyError(
-                f"Expected at most {_MOST_SETS:,} sets to screen but {set_size} out of {n} variables make "
-                f"{m:,}: lower max_parents or leave variables out"
-            )
         self.threshold = -math.log(failure_prob)
-        self.candidates: NDArray[np.int64] = np.array(
-            list(itertools.combinations(range(n), set_size)), dtype=np.int64
-        ).reshape(m, set_size)
+        self.candidates = candidate_sets(len(n_states), set_size)
+        m = len(self.candidates)
         self.surviving: NDArray[np.bool_] = np.ones(m, dtype=np.bool_)
         self.left = m
         self.rows = 0

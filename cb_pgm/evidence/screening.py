@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
 
-__all__ = ["Screening"]
+__all__ = ["Screening", "candidate_sets"]
 
 _PRIOR_ROWS = 4.0  # an expert's running mean starts with this many rows at the overall mean
 _VARIABLES_COMBINED = 4  # larger sets are formed from this many variables of the best candidates
@@ -50,6 +50,24 @@ _MOST_SETS = 20_000
 _REGIME_HANDICAP = math.log(8.0)  # the initial excess loss of the experts that use the regime
 _REPEATED = 16  # rows of a call for which the array of setting numbers is prepared
 _MOST_CODES = 2**24  # codes kept to replay the past to new experts; bounds memory
+
+
+def candidate_sets(n: int, set_size: int) -> NDArray[np.int64]:
+    """Return all sets of `set_size` out of n variables, int64 [m, set_size], in lexicographic order.
+
+    Raises
+    ------
+    PolicyError
+        If there are more than 20,000.
+    """
+    m = math.comb(n, set_size)
+    if m > _MOST_SETS:
+        raise PolicyError(
+            f"Expected at most {_MOST_SETS:,} sets to screen but {set_size} out of {n} variables make "
+            f"{m:,}: lower max_parents or leave variables out"
+        )
+    sets = list(itertools.combinations(range(n), set_size))
+    return np.array(sets, dtype=np.int64).reshape(m, set_size)
 
 
 class Screening:
@@ -91,19 +109,12 @@ class Screening:
         self, n_states: Sequence[int], set_size: int, failure_prob: float, noise_scale: float
     ) -> None:
         n = len(n_states)
-        m = math.comb(n, set_size)
-        if m > _MOST_SETS:
-            raise PolicyError(
-                f"Expected at most {_MOST_SETS:,} sets to screen but {set_size} out of {n} variables make "
-                f"{m:,}: lower max_parents or leave variables out"
-            )
         self.set_size = set_size
         self.threshold = -math.log(failure_prob)
         self.noise_scale = noise_scale
         self._scale = 2.0 * noise_scale**2
-        self.candidates: NDArray[np.int64] = np.array(
-            list(itertools.combinations(range(n), set_size)), dtype=np.int64
-        ).reshape(m, set_size)
+        self.candidates = candidate_sets(n, set_size)
+        m = len(self.candidates)
         self.surviving: NDArray[np.bool_] = np.ones(m, dtype=np.bool_)
         self.left = m
         self.rows = 0
