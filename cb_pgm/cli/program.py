@@ -1,4 +1,4 @@
-"""The program `cb-pgm`: one subcommand a module of `cb_pgm.cli.usage`, loaded only when it is the one called.
+"""The program `cb-pgm`: one subcommand a module of `cb_pgm.cli`, loaded only when it is the one called.
 
 Results go to stdout, everything else to stderr. Exit status: 0 done; 1 bad data, a bad path or a domain
 error, in one line, or a line for each problem of a table; 2 wrong usage; 130 interrupted.
