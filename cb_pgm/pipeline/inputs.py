@@ -50,7 +50,7 @@ class UsedGraph:
     graph
         The essential graph.
     method
-        The method of estimation ("ges", "pc" or "chow-liu"), or "given" for a graph from a file.
+        The method of estimation ("ges-boss", for example), or "given" for a graph from a file.
     repairs
         The changes that made it a valid essential graph, one sentence each.
     seconds

@@ -135,7 +135,7 @@ These apply to policies that work on a graph; the others are played once, whatev
 
 source : "oracle" or "estimated", required
     The true essential graph of the system, or a graph estimated from sampled rows.
-method : "ges", "pc" or "chow-liu", default "ges"
+method : "ges-boss", "ges", "boss", "pc" or "chow-liu", default "ges-boss"
     The method of estimation, for source = "estimated".
 rows : whole number from 20, default 10_000 for "estimated"
     The number of sampled rows, from which the marginals of the variables are estimated too. With source =
@@ -439,11 +439,11 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
             return _labelled(part, "oracle")
         _whole(part["rows"], "rows", where, least=20)
         return _labelled(part, f"oracle {part['rows']} rows")
-    if part.get("method", "ges") not in METHODS:
+    if part.get("method", METHODS[0]) not in METHODS:
         raise StudyError(
             f"Expected one of the methods {listed(METHODS)} but found {part['method']!r} in {where}"
         )
-    part = {"source": source, "method": part.get("method", "ges")} | part
+    part = {"source": source, "method": part.get("method", METHODS[0])} | part
     part["rows"] = _whole(part.get("rows", 10_000), "rows", where, least=20)
     return _labelled(part, f"{part['method']} {part['rows']} rows")
 
