@@ -100,9 +100,7 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         max_parents=cell.policy.get("max_parents", context.max_parents),
     )
     policy = _policy(cell.policy["name"], context)
-    run = simulate(
-        policy, system, cell.horizon, _draws(seed, "play", cell.key), earlier=_earlier(cell, seed)
-    )
+    run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key), earlier=_earlier(cell, seed))
     named = run.reward_variables
     row: dict[str, Any] = {
         "n": len(system.states),

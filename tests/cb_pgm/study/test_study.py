@@ -321,7 +321,7 @@ def test_toml_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_policies_start_from_as_many_rows_as_the_study_says(tmp_path: Path) -> None:
-    """Rows come from the graph's table, else from the system's; a cold study has none, and the same systems."""
+    """Rows come from the graph's table, else from the system's; a cold study has none."""
     asia = {"network": "data/asia.bif", "reward": "xray=yes", "rows": 500}
     chosen = SMALL | {"runs": 1, "horizons": [200], "system": [asia]}
     chosen["policy"] = [{"name": "cn-ucb"}, {"name": "screening"}, {"name": "ucb"}]
