@@ -132,6 +132,8 @@ class RunReport:
             "shd": self.task.graph_scores["shd"],
             "skeleton_f1": self.task.graph_scores["skeleton"]["f1"],
             "arrow_f1": self.task.graph_scores["arrow"]["f1"],
+            "parent_aid": self.task.graph_scores["parent_aid"]["share"],
+            "ancestor_aid": self.task.graph_scores["ancestor_aid"]["share"],
         }
 
 
@@ -157,7 +159,11 @@ def _what_was_played(task: Task) -> list[str]:
     parents = system.reward_parents
     causes = f"the reward's {'cause is' if len(parents) == 1 else 'causes are'} {listed(parents)}"
     if task.is_truth:
-        graph_line += f"; structural Hamming distance to the true graph {task.graph_scores['shd']}"
+        scores = task.graph_scores
+        graph_line += (
+            f"; structural Hamming distance to the true graph {scores['shd']}, "
+            f"{scores['parent_aid']['share']:.0%} of effects identified wrongly (parent-AID)"
+        )
         arm, mean = system.best_arm()
         played = [
             f"Truth   {settings.truth}: {causes}",
