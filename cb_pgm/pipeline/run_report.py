@@ -135,6 +135,8 @@ class RunReport:
             "shd": None if scores is None else scores["shd"],
             "skeleton_f1": None if scores is None else scores["skeleton"]["f1"],
             "arrow_f1": None if scores is None else scores["arrow"]["f1"],
+            "parent_aid": None if scores is None else scores["parent_aid"]["share"],
+            "ancestor_aid": None if scores is None else scores["ancestor_aid"]["share"],
         }
 
 
@@ -160,8 +162,11 @@ def _what_was_played(task: Task) -> list[str]:
     parents = system.reward_parents
     causes = f"the reward's {'cause is' if len(parents) == 1 else 'causes are'} {listed(parents)}"
     if task.is_truth:
-        if task.graph_scores is not None:
-            graph_line += f"; structural Hamming distance to the true graph {task.graph_scores['shd']}"
+        if (scores := task.graph_scores) is not None:
+            graph_line += (
+                f"; structural Hamming distance to the true graph {scores['shd']}, "
+                f"{scores['parent_aid']['share']:.0%} of effects identified wrongly (parent-AID)"
+            )
         arm, mean = system.best_arm()
         unseen = f"; hidden: {listed(system.hidden)}" if system.hidden else ""
         played = [

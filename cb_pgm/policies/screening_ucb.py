@@ -284,7 +284,9 @@ class ScreeningUCB(Policy):
         self._telling.add(pull.intervention)
         return pull
 
-    def _telling_causes(self, test: InvarianceScreening, under_way: Mapping[Intervention, int]) -> Pull | None:
+    def _telling_causes(
+        self, test: InvarianceScreening, under_way: Mapping[Intervention, int]
+    ) -> Pull | None:
         """Return the pull that best tells apart, for its cost, what invariance screening has left.
 
         None once a set is identified, where no arm tells the sets apart, or where it isn't affordable.
@@ -306,8 +308,8 @@ class ScreeningUCB(Policy):
             allowed = np.where(self._settable_codes, costs, np.inf)[list(first)]
             if not np.isfinite(allowed).any():
                 return None
-            row, state = np.unravel_index(np.argmin(allowed), allowed.shape)
-            arm = first[int(row)], int(state)
+            cheapest, at_state = np.unravel_index(np.argmin(allowed), allowed.shape)
+            arm = first[int(cheapest)], int(at_state)
         else:
             arm, _ = self._recent.best_arm(
                 list(dict.fromkeys((*first, *second))),
