@@ -37,6 +37,8 @@ _DIFFERENCE = 0.1
 # Times √(arms · rounds), beyond as many as there are arms: the most rounds spent on telling sets apart; over
 # max_parents, so that more sizes of sets cost no more.
 _SHARE = 1.5
+# The largest cost of separating pulls, relative to what an index policy is going to pay.
+_TEST_SHARE = 0.5
 # The largest cost of questions once no set is left, relative to that of all other rounds.
 _COST_SHARE = 0.2
 
@@ -197,7 +199,8 @@ class ScreeningUCB(Policy):
         self.screening = self._new_screening(1)
         self._telling: set[Intervention] = set()  # arms last asked for to tell sets apart
         self._telling_rounds = 0
-        self._questions = QuestionCost(_COST_SHARE)
+        self._tests = QuestionCost(_TEST_SHARE)  # while sets are left
+        self._questions = QuestionCost(_COST_SHARE)  # once none is
         self._left = -1
         self._told_apart: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._named: tuple[str, ...] = ()
@@ -280,6 +283,8 @@ class ScreeningUCB(Policy):
         pull = self._pull_of[arm]
         if under_way and missing <= difference * under_way.get(pull.intervention, 0):
             return None  # what is under way will do
+        if not self._tests.below_index(pull, self._arms, self.noise_scale):
+            return None
         self._told_apart = first, second
         self._telling.add(pull.intervention)
         return pull
@@ -378,6 +383,7 @@ class ScreeningUCB(Policy):
         if intervention in self._telling:
             if self._fallback is None:
                 self._telling_rounds += len(observations.rewards)
+                self._tests.add(intervention, len(observations.rewards))
             else:
                 self._questions.add(intervention, len(observations.rewards))
         codes, rewards = observations.codes, observations.rewards
@@ -520,6 +526,7 @@ class ScreeningUCB(Policy):
         share = self._budget.verification
         cover = Cover(self._n_states, parents, share, self.parent_noise_scale)
         screening, covered = self.screening, 0
+        gaps, _ = self._questions.gaps(self._arms)
 
         def refresh() -> None:
             nonlocal covered
@@ -536,6 +543,7 @@ class ScreeningUCB(Policy):
             refresh,
             share,
             self.noise_scale,
+            float(gaps @ self._arms.rows),
         )
 
 
