@@ -36,6 +36,10 @@ class BatchCounts:
     ----------
     contingency
         The counted rows.
+
+    Notes
+    -----
+    Threads may call the methods at the same time.
     """
 
     def __init__(self, contingency: Contingency) -> None:
@@ -88,13 +92,14 @@ class BatchCounts:
 
     def _table(self, prior: float) -> NDArray[np.float64]:
         """Return `log_rising(count, prior)` for all counts, filled by the kernels where it is needed."""
-        if prior not in self._tables:
+        table = self._tables.get(prior)
+        if table is None:
             if len(self._tables) * (self._contingency.n_rows + 2) > _KEPT_NUMBERS:
                 self._tables.clear()
             table = np.full(self._contingency.n_rows + 2, np.nan)
             table[-1] = prior
             self._tables[prior] = table
-        return self._tables[prior]
+        return table
 
     def _states(self) -> NDArray[np.uint64]:
         """Return the rows in which each state of each column occurs, uint64 [states, words]."""

@@ -34,17 +34,19 @@ from discovery.estimation.watch import SearchStopped, Watch
 from discovery.graphs.characterization import class_of_dag
 from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["better_by_orders", "canonical_order", "run_boss"]
-
-#: Orders that the search begins from.
-STARTS = 10
+__all__ = ["better_by_orders", "canonical_order", "run_boss", "starts"]
 
 #: Scores that differ by less are equal: sums of local scores differ by as much in rounding, in nats.
 _ROUNDING = 1e-6
 
 
+def starts(n_variables: int) -> int:
+    """Return the number of orders that the search begins from: ten, and fewer beyond 100 variables."""
+    return min(10, max(1, 1000 // n_variables))
+
+
 def run_boss(score: Score, watch: Watch | None = None) -> MixedGraph:
-    """Return the class of the best DAG that BOSS finds from `STARTS` random orders.
+    """Return the class of the best DAG that BOSS finds from random orders, `starts` in number.
 
     Parameters
     ----------
@@ -76,8 +78,9 @@ def better_by_orders(score: Score, found: MixedGraph, watch: Watch | None = None
     with suppress(SearchStopped):
         rank = canonical_order(score)
         trees = [_GrowShrinkTree(score, rank, variable, watch) for variable in range(len(rank))]
-        for start in range(STARTS):
-            watch.tick(f"BOSS from order {start + 1} of {STARTS}")
+        n_starts = starts(len(rank))
+        for start in range(n_starts):
+            watch.tick(f"BOSS from order {start + 1} of {n_starts}")
             if start == 0 and (found.directed or found.undirected):
                 search = _Order(trees, _order_of(found, rank))
             else:

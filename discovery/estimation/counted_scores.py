@@ -119,11 +119,11 @@ class CountedScore(ABC):
         Float [number of candidates], in nats. They are counted in one go and cached.
         """
         key = int(variable), tuple(sorted(map(int, parents)))
-        if key not in self._extended:
+        scores = self._extended.get(key)
+        if scores is None:
             if len(self._extended) * self.n_variables >= _KEPT_SCORES:
                 self._extended.clear()
-            self._extended[key] = np.full(self.n_variables, np.nan)
-        scores = self._extended[key]
+            scores = self._extended[key] = np.full(self.n_variables, np.nan)
         wanted = np.asarray(candidates, dtype=np.int64)
         missing = wanted[np.isnan(scores[wanted])]
         states = self._states[missing]
