@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from cb_pgm.cli.console import progress
+from cb_pgm.cli.console import note, progress
 from cb_pgm.cli.options import add_result, add_toml_help, count
 from cb_pgm.cli.usage import UsageError
 from cb_pgm.errors import CausalBanditError
@@ -72,6 +72,10 @@ def execute(options: Namespace) -> None:
         print_text(json_text({"title": study.title, "out": str(options.out), **counts}))
     else:
         print_text(f"{counts['done']:,} of {counts['cells']:,} cells done: {options.out / 'results.csv'}")
+    if counts["left_out"]:
+        note(
+            f"{counts['left_out']:,} cells were left out: hidden common causes leave no true graph to play on"
+        )
     if counts["failed"]:
         raise CausalBanditError(
             f"Expected every cell to succeed but {counts['failed']} of {counts['cells']} failed: see the "

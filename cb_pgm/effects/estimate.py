@@ -56,7 +56,8 @@ def estimate_effects(
     table
         Observations with rewards; rows in which a variable was set count as such.
     settings
-        How graphs are estimated, and the background knowledge, which every graph respects; None: GES.
+        How graphs are estimated, and the background knowledge, which every graph respects; None: the
+        defaults.
     graph
         A graph over the table's variables to use instead of estimates.
     settable, not_settable

@@ -23,6 +23,7 @@ from cb_pgm.policies.earlier_rows import MOST_OBSERVATIONS, EarlierRows
 from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.simulation import simulate
 from cb_pgm.study.config import Cell, is_oracle
+from cb_pgm.wording import listed
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 from discovery.estimation.settings import Method
 
@@ -39,7 +40,9 @@ class CellResult:
         `Cell.key`.
     row
         Column → value. Equal cells have equal rows, on whichever machine they are played. After an error only
-        the columns that describe the cell are present.
+        the columns that describe the cell are present. A policy isn't played on the "oracle" graph where
+        hidden common causes leave none that is true: then there are only those columns and `left_out`, the
+        reason.
     curve
         (round, regret) pairs at log-spaced rounds; empty after an error.
     error
@@ -85,7 +88,13 @@ def _described(cell: Cell) -> dict[str, Any]:
 
 def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, float]]]:
     system = _system(cell.system.settings, cell.run, seed)
-    oracle = system.essential_graph()
+    oracle = system.true_graph()
+    if oracle is None and cell.graph is not None and cell.graph["source"] == "oracle":
+        cause, below = next(iter(system.hidden_common_causes.items()))
+        reason = (
+            f"no graph is true of the observed variables: {cause}, which is hidden, causes {listed(below)}"
+        )
+        return {"regret": None, "left_out": reason}, []
     graph, marginals = oracle, system.marginals()
     if cell.graph is not None and "rows" in dict(cell.graph.settings):
         seen = _Seen(cell.system.settings, cell.graph["rows"], cell.run, seed)
@@ -108,7 +117,7 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         "reward_gap": gaps[0],
         "effect_gap": gaps[1],
         "noise_scale": system.noise_scale,
-        "shd": compare(graph, oracle)["shd"] if cell.graph is not None else None,
+        "shd": _distance(graph, oracle) if cell.graph is not None else None,
         "regret": float(run.regret),
         "reward_variables": " ".join(named),
         "correct": set(named) == set(system.reward_parents) if named else None,
@@ -129,6 +138,11 @@ def _earlier(cell: Cell, seed: int) -> EarlierRows:
     observed = _observations(_Seen(cell.system.settings, rows, cell.run, seed))
     few = slice(MOST_OBSERVATIONS)
     return ((Intervention(), Observations(observed.codes[few], observed.rewards[few])),)
+
+
+def _distance(graph: EssentialGraph | None, oracle: EssentialGraph | None) -> int | None:
+    """Return the structural Hamming distance to the true graph, if there is one."""
+    return None if graph is None or oracle is None else compare(graph, oracle)["shd"]
 
 
 def _policy(name: str, context: PolicyContext) -> Policy:

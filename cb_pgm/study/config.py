@@ -68,10 +68,10 @@ Keys of [[system]]: a random instance
 instance : string, required
     The family of `cb_pgm.instances`: "tree", "forest", "chordal" or "random_dag"; one of the families of the
     paper's lower bounds, "lower_bound_effect_gap" and "lower_bound_reward_gap"; or one that breaks an
-    assumption, "many_parents", "proxy", "interaction" or "confounded".
+    assumption, "many_parents", "proxy", "hidden_dag", "interaction" or "confounded".
 n : whole number from 1, required where it has no default: 8 for "many_parents", 20 for "proxy"
     The number of variables.
-n_states : whole number, default 3; required for the lower bounds
+n_states : whole number, default 3 (2 for "proxy" and "hidden_dag"); required for the lower bounds
     K, the number of states of each variable; in the lower bounds the number of states that can be set.
 label : string, default the family with its keys
     The name of the system in tables and figures.
@@ -116,8 +116,15 @@ expected_degree : number, default 2.0
 max_parents : whole number, default 8
     The largest number of parents of a variable.
 
-"many_parents", "proxy", "interaction" and "confounded" are systems in which the reward has several causes, or
-a hidden one. The first two have n, n_states and copy_probability, "many_parents" also n_parents, and
+"many_parents", "proxy", "hidden_dag", "interaction" and "confounded" are systems in which the reward has
+several causes, or there are hidden ones. The first three have n, n_states and copy_probability,
+"many_parents" and "hidden_dag" also n_parents, "hidden_dag" also expected_degree, and
+
+n_hidden, n_children : whole numbers from 1, default 2
+    "hidden_dag": the number of hidden variables, and of the observed variables that each of them causes.
+    Where it is more than 1, no graph over the observed variables is true.
+hidden_weight : number from 0 to 1, default 0.4
+    "hidden_dag": the share of the reward's mean that depends on the hidden variables.
 
 n_others : whole number from 0, default 0
     "interaction": the number of variables besides severity and the drug; each has a copy_probability.
@@ -140,8 +147,9 @@ Keys of [[graph]], default source = "oracle"
 These apply to policies that work on a graph; the others are played once, whatever the graphs.
 
 source : "oracle" or "estimated", required
-    The true essential graph of the system, or a graph estimated from sampled rows.
-method : "ges", "pc" or "chow-liu", default "ges"
+    The true essential graph of the system, or a graph estimated from sampled rows. Where hidden common causes
+    leave no true graph, nothing is played on it: results.csv then has the reason in the column left_out.
+method : "ges-boss", "ges", "boss", "pc" or "chow-liu", default "ges-boss"
     The method of estimation, for source = "estimated".
 rows : whole number from 20, default 10_000 for "estimated"
     The number of sampled rows, from which the marginals of the variables are estimated too. With source =
@@ -464,11 +472,11 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
             return _labelled(part, "oracle")
         _whole(part["rows"], "rows", where, least=20)
         return _labelled(part, f"oracle {part['rows']} rows")
-    if part.get("method", "ges") not in METHODS:
+    if part.get("method", METHODS[0]) not in METHODS:
         raise StudyError(
             f"Expected one of the methods {listed(METHODS)} but found {part['method']!r} in {where}"
         )
-    part = {"source": source, "method": part.get("method", "ges")} | part
+    part = {"source": source, "method": part.get("method", METHODS[0])} | part
     part["rows"] = _whole(part.get("rows", 10_000), "rows", where, least=20)
     return _labelled(part, f"{part['method']} {part['rows']} rows")
 
