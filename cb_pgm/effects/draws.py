@@ -118,7 +118,7 @@ def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     rows, graph = source.rows, source.graph
     if graph is None:
         rows = rows.resampled(rng)
-        graph = _estimated(rows, source.settings)
+        graph = _estimated(rows, source.settings.for_resamples())
     sampler = ClassSampler(graph)
     sets, weights = list(source.reward_parents), _weights(rows, source.reward_parents)
     index = {name: v for v, name in enumerate(rows.variables)}

@@ -284,7 +284,9 @@ class ScreeningUCB(Policy):
         self._telling.add(pull.intervention)
         return pull
 
-    def _telling_causes(self, test: InvarianceScreening, under_way: Mapping[Intervention, int]) -> Pull | None:
+    def _telling_causes(
+        self, test: InvarianceScreening, under_way: Mapping[Intervention, int]
+    ) -> Pull | None:
         """Return the pull that best tells apart, for its cost, what invariance screening has left.
 
         None once a set is identified, where no arm tells the sets apart, or where it isn't affordable.
