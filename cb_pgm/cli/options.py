@@ -117,9 +117,9 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
     group = parser.add_argument_group("the estimate of its graph")
     group.add_argument(
         "--method",
-        choices=("ges", "pc", "chow-liu"),
-        default="ges",
-        help="algorithm that estimates the essential graph (default: ges)",
+        choices=("ges-boss", "ges", "boss", "pc", "chow-liu"),
+        default="ges-boss",
+        help="algorithm that estimates the essential graph (default: ges-boss)",
     )
     group.add_argument(
         "--knowledge",

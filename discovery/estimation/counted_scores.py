@@ -14,7 +14,7 @@ Variables are given by their column numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import lgamma, log
 
@@ -127,6 +127,20 @@ class BDeu:
             self._scores[key] = self._computed(*key)
         return self._scores[key]
 
+    @property
+    def n_variables(self) -> int:
+        """The number of columns."""
+        return self.contingency.n_variables
+
+    def extended_scores(
+        self, variable: int, parents: Sequence[int], candidates: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Return the score of `variable` with `parents` and one more, for each of the `candidates` in turn.
+
+        Float [number of candidates], in nats.
+        """
+        return np.array([self.local_score(variable, (*parents, candidate)) for candidate in candidates])
+
     def edge_gain(self, x: int, y: int, given: tuple[int, ...] = ()) -> float:
         """Return by how much ``x → y`` raises the score where `y` has the parents `given`.
 
@@ -176,8 +190,12 @@ def _g_square(table: NDArray[np.int64]) -> tuple[float, int]:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _log_marginal(table: NDArray[np.int64], per_stratum: float, per_cell: float) -> float:
-    """Return the Dirichlet-multinomial log-likelihood of counts [strata, K] under these prior counts."""
-    score = 0.0
+    """Return the Dirichlet-multinomial log-likelihood of counts [strata, K] under these prior counts.
+
+    What rounding loses is added at the end (Kahan–Babuška summation), so the order of strata and states
+    doesn't matter: scores are the same whatever the order of the table's columns.
+    """
+    score, lost = 0.0, 0.0
     stratum_prior, cell_prior = lgamma(per_stratum), lgamma(per_cell)
     for s in range(table.shape[0]):
         total = 0
@@ -185,7 +203,13 @@ def _log_marginal(table: NDArray[np.int64], per_stratum: float, per_cell: float)
             count = table[s, k]
             if count > 0:
                 total += count
-                score += lgamma(count + per_cell) - cell_prior
+                term = lgamma(count + per_cell) - cell_prior
+                new = score + term
+                lost += (score - (new - (new - score))) + (term - (new - score))
+                score = new
         if total > 0:
-            score += stratum_prior - lgamma(total + per_stratum)
-    return score
+            term = stratum_prior - lgamma(total + per_stratum)
+            new = score + term
+            lost += (score - (new - (new - score))) + (term - (new - score))
+            score = new
+    return score + lost

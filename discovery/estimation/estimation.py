@@ -1,4 +1,4 @@
-"""From a table to its essential graph: by GES, PC or Chow–Liu, always valid, true to what is known.
+"""From a table to its essential graph: by GES, BOSS, PC or Chow–Liu, always valid, true to what is known.
 
 Whatever the search returns is checked. Where it isn't the essential graph of any DAG (PC's often isn't), it
 is repaired, and the changes are listed. Knowledge of which pairs are adjacent takes part in the search;
@@ -12,11 +12,11 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from discovery.errors import EstimationError, GraphError
+from discovery.estimation.boss_search import better_by_orders, run_boss
 from discovery.estimation.causal_learn import MixedGraph, Pair
 from discovery.estimation.chow_liu import best_tree
 from discovery.estimation.contingency import Contingency
@@ -26,6 +26,7 @@ from discovery.estimation.informed import informed_graph
 from discovery.estimation.knowledge import Knowledge, read_knowledge
 from discovery.estimation.marginals import Marginals
 from discovery.estimation.pc_search import PCSettings, run_pc
+from discovery.estimation.scores import AdjacencyScore
 from discovery.estimation.settings import METHODS
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.repairs.repairs import Change, repair
@@ -54,7 +55,7 @@ class EstimatedGraph:
     marginals
         The observed frequencies.
     method
-        "ges", "pc" or "chow-liu".
+        One of `METHODS`.
     seconds
         How long it took.
     warnings
@@ -71,7 +72,7 @@ class EstimatedGraph:
 
 def estimate(
     table: DiscreteTable,
-    method: str = "ges",
+    method: str = METHODS[0],
     *,
     alpha: float = 0.01,
     uc_rule: int = 2,
@@ -88,9 +89,10 @@ def estimate(
     table
         The observations.
     method
-        "ges": causal-learn's greedy equivalence search with the BDeu score. "pc": causal-learn's PC-stable
-        with the G² test. "chow-liu": the tree of most mutual information, for variables known to form a
-        tree without colliders.
+        "ges-boss": BOSS, the best order score search, from the graph that "ges" finds; never a lower score.
+        "ges": causal-learn's greedy equivalence search with the BDeu score. "boss": BOSS from scratch. "pc":
+        causal-learn's PC-stable with the G² test. "chow-liu": the tree of most mutual information, for
+        variables known to form a tree without colliders.
     alpha
         PC: above this p-value two variables count as independent.
     uc_rule, uc_priority
@@ -99,8 +101,8 @@ def estimate(
     max_conditions
         PC: the size of the largest conditioning sets; None: as many as there are neighbours.
     equivalent_sample_size, structure_prior
-        GES: what the prior is worth in rows, and how many parents it expects (`BDeu`); the defaults are
-        causal-learn's.
+        GES and BOSS: what the prior is worth in rows, and how many parents it expects (`BDeu`); the defaults
+        are causal-learn's.
     knowledge
         What is known of the graph beforehand, or a TOML file that says so (`read_knowledge`); the result
         respects all of it.
@@ -127,8 +129,13 @@ def estimate(
     counts = Contingency(table.codes, [len(states) for states in table.states.values()])
     bdeu = BDeu(counts, equivalent_sample_size=equivalent_sample_size, structure_prior=structure_prior)
     required, forbidden = _adjacencies(known, table.variables)
-    if method == "ges":
-        found = _ges(table, bdeu, required, forbidden)
+    score = AdjacencyScore(bdeu, table.n_rows, required, forbidden) if required or forbidden else bdeu
+    if method in ("ges", "ges-boss"):
+        found = run_ges(table.codes, score.local_score)
+        if method == "ges-boss":
+            found = better_by_orders(score, found)
+    elif method == "boss":
+        found = run_boss(score)
     elif method == "pc":
         settings = PCSettings(alpha, uc_rule, uc_priority, max_conditions, required, forbidden)
         test = GSquare(counts).test
@@ -185,24 +192,6 @@ def _adjacencies(known: Knowledge, variables: Sequence[str]) -> tuple[tuple[Pair
     pairs = combinations(range(len(variables)), 2)
     forbidden = (pair for pair in pairs if not known.may_be_adjacent(*(variables[i] for i in pair)))
     return tuple((i, j) for i, j in required), tuple(forbidden)
-
-
-def _ges(table: DiscreteTable, bdeu: BDeu, required: Sequence[Pair], forbidden: Sequence[Pair]) -> MixedGraph:
-    """Run GES where a forbidden edge costs everything, and a required one gains more than data can cost.
-
-    DAGs of one class have the same adjacencies, so they still score alike and the search is still right.
-    """
-    never = {frozenset(pair) for pair in forbidden}
-    always = {frozenset(pair) for pair in required}
-    gain = 1000.0 + 100.0 * table.n_rows  # an edge costs less than log(2^63) nats a row
-
-    def score(variable: int, parents: Sequence[int]) -> float:
-        edges = [frozenset((variable, int(parent))) for parent in parents]
-        if any(edge in never for edge in edges):
-            return -inf
-        return bdeu.local_score(variable, parents) + gain * sum(edge in always for edge in edges)
-
-    return run_ges(table.codes, score if never or always else bdeu.local_score)
 
 
 def _validated(

@@ -27,6 +27,7 @@ SETTINGS = (
     {"method": "pc", "uc_rule": 1},
     {"method": "pc", "uc_rule": 2},
     {"method": "ges"},
+    {"method": "ges-boss"},
 )
 
 
@@ -93,7 +94,7 @@ def test_invalid_results_are_repaired_and_the_changes_listed():
 def test_a_valid_result_is_handed_on_as_it_is(asia, monkeypatch):
     raw = MixedGraph(((0, 1), (2, 1)), ((3, 4),))
     monkeypatch.setattr(estimation, "run_ges", lambda codes, score: raw)
-    found = estimate(asia)
+    found = estimate(asia, "ges")
     names = asia.variables
     assert found.graph.directed == ((names[0], names[1]), (names[2], names[1]))
     assert found.graph.undirected == ((names[3], names[4]),)
@@ -108,7 +109,7 @@ def test_the_data_decide_which_edge_a_repair_gives_up(monkeypatch):
     for column in (1, 2, 3):
         codes[:, column] = codes[:, column - 1] ^ (rng.random(3000) < 0.35)
     monkeypatch.setattr(estimation, "run_ges", lambda *_: MixedGraph((), ((0, 1), (1, 2), (2, 3), (0, 3))))
-    found = estimate(table_of(codes, 2))
+    found = estimate(table_of(codes, 2), "ges")
     assert found.graph.undirected == (("v0", "v1"), ("v1", "v2"), ("v2", "v3"))
     assert [(change.kind, set(change.edge)) for change in found.repairs] == [("remove", {"v0", "v3"})]
 
@@ -213,7 +214,7 @@ def test_knowledge_of_other_variables_is_refused_by_name(asia):
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"method": "gse"}, "ges, pc or chow-liu but found 'gse': did you mean 'ges'"),
+        ({"method": "gse"}, "ges-boss, ges, boss, pc or chow-liu but found 'gse': did you mean 'ges'"),
         ({"method": "fci"}, "but found 'fci'"),
         ({"alpha": 0.0}, "alpha between 0 and 1 but found 0.0"),
         ({"alpha": 1.0}, "alpha between 0 and 1 but found 1.0"),
