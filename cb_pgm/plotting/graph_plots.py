@@ -183,7 +183,13 @@ def _legend(figure: Figure, edges: pd.DataFrame, marked_as: str, *, widths: bool
     ]
     if widths and len(edges):
         handles += [
-            Line2D([], [], color="#333333", linewidth=_edge_width(share), label=f"in {share:.0%} of graphs")
+            Line2D(
+                [],
+                [],
+                color="#333333",
+                linewidth=_edge_width(share),
+                label=f"in {share:.0%} of resampled tables",
+            )
             for share in (1.0, 0.5, 0.1)
         ]
     if not edges["directed"].all():
@@ -194,7 +200,7 @@ def _legend(figure: Figure, edges: pd.DataFrame, marked_as: str, *, widths: bool
         figure.legend(
             handles=handles,
             loc="outside lower center",
-            ncols=max(1, int(figure.get_figwidth() / 2.7)),
+            ncols=max(1, int(figure.get_figwidth() / 2.9)),
             frameon=False,
             fontsize=10,
             handlelength=3.2,

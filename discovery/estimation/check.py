@@ -10,8 +10,8 @@ Many tests are made, so the p-values are adjusted ([1]_): if the graph is right,
 fails is at most the level. Where the table has fewer than five rows for each degree of freedom, G² isn't near
 its χ² distribution; such an independence isn't tested.
 
-That a test doesn't fail shows little in a small table, and an edge too many never makes one fail. The score,
-which prefers fewer edges, says more of that: `GraphCheck.score` beside that of another graph.
+That a test doesn't fail shows little in a small table, and an edge too many never makes one fail. The
+score, which prefers fewer edges, says more of that: `graph_score` beside that of the estimated graph.
 
 References
 ----------
@@ -23,21 +23,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
+from math import fsum
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from discovery.errors import EstimationError, GraphError
 from discovery.estimation.contingency import Contingency
-from discovery.estimation.counted_scores import GSquare
+from discovery.estimation.counted_scores import BDeu, GSquare
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.wording import listed
 
 if TYPE_CHECKING:
     from discovery.table.discrete_table import DiscreteTable
 
-__all__ = ["GraphCheck", "TestedIndependence", "check_graph", "implied_independencies"]
+__all__ = ["GraphCheck", "IndependenceTest", "check_graph", "graph_score", "implied_independencies"]
 
 #: With fewer rows than this for each degree of freedom an independence isn't tested.
 ROWS_FOR_EACH = 5
@@ -46,7 +46,7 @@ Independence = tuple[str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class TestedIndependence:
+class IndependenceTest:
     """An independence that the graph implies, ``one ⊥ other | given``, and its test.
 
     Attributes
@@ -68,7 +68,7 @@ class TestedIndependence:
     adjusted_p_value: float
 
     def __str__(self) -> str:
-        given = f" given {listed(self.given, len(self.given))}" if self.given else ""
+        given = f" given {', '.join(self.given)}" if self.given else ""
         return f"{self.one} independent of {self.other}{given}"
 
 
@@ -87,12 +87,12 @@ class GraphCheck:
         The family-wise level.
     """
 
-    tests: tuple[TestedIndependence, ...]
+    tests: tuple[IndependenceTest, ...]
     untested: int
     level: float
 
     @property
-    def failed(self) -> tuple[TestedIndependence, ...]:
+    def failed(self) -> tuple[IndependenceTest, ...]:
         """The independencies that the table refutes, the worst first."""
         return tuple(test for test in self.tests if test.adjusted_p_value <= self.level)
 
@@ -126,24 +126,17 @@ def check_graph(graph: EssentialGraph, table: DiscreteTable, level: float = 0.05
     >>> table = read_csv("data/kidney_stones.csv")
     >>> empty = EssentialGraph(table.variables, [], [])
     >>> [str(test) for test in check_graph(empty, table).failed][:1]
-    ['treatment independent of stone_size']
+    ['size independent of treatment']
     """
-    if set(graph.nodes) != set(table.variables):
-        odd = sorted(set(graph.nodes) ^ set(table.variables))
-        raise GraphError(
-            f"Expected a graph over the table's variables but found {listed(odd)} in one of the two only: "
-            "rename or ignore them"
-        )
+    _check_names(graph, table)
     if not 0 < level < 1:
         raise EstimationError(f"Expected a level between 0 and 1 but found {level}: take .05")
     number = {name: i for i, name in enumerate(table.variables)}
-    cards = {name: len(states) for name, states in table.states.items()}
-    square = GSquare(Contingency(table.codes, list(cards.values())))
+    square = GSquare(Contingency(table.codes, [len(states) for states in table.states.values()]))
     found, untested = [], 0
     for one, other, given in implied_independencies(graph):
         result = square.test(number[one], number[other], [number[name] for name in given])
-        possible = (cards[one] - 1) * (cards[other] - 1) * prod(cards[name] for name in given)
-        if ROWS_FOR_EACH * max(1, min(result.degrees_of_freedom, possible)) > table.n_rows:
+        if ROWS_FOR_EACH * result.degrees_of_freedom > table.n_rows:
             untested += 1
         else:
             found.append((result.p_value, -result.statistic, one, other, given, result.degrees_of_freedom))
@@ -151,12 +144,30 @@ def check_graph(graph: EssentialGraph, table: DiscreteTable, level: float = 0.05
     tests, highest = [], 0.0
     for rank, (p_value, negative, one, other, given, freedom) in enumerate(found):
         highest = max(highest, min(1.0, p_value * (len(found) - rank)))
-        tests.append(TestedIndependence(one, other, given, -negative, freedom, p_value, highest))
+        tests.append(IndependenceTest(one, other, given, -negative, freedom, p_value, highest))
     return GraphCheck(tuple(tests), untested, level)
 
 
+def graph_score(graph: EssentialGraph, table: DiscreteTable, equivalent_sample_size: float = 1.0) -> float:
+    """Return the BDeu score of the graph's equivalence class on the rows in which nothing was set, in nats.
+
+    Raises
+    ------
+    GraphError
+        If the graph's nodes aren't the table's variables.
+    """
+    _check_names(graph, table)
+    number = {name: i for i, name in enumerate(table.variables)}
+    counts = Contingency(table.codes, [len(states) for states in table.states.values()])
+    score = BDeu(counts, equivalent_sample_size=equivalent_sample_size)
+    dag = graph.consistent_extension()
+    return fsum(
+        score.local_score(number[node], [number[parent] for parent in dag.predecessors(node)]) for node in dag
+    )
+
+
 def implied_independencies(graph: EssentialGraph) -> Iterator[Independence]:
-    """Yield (one, other, given) for each variable, its non-descendants and its parents, in one DAG of the class.
+    """Yield (one, other, given): a variable, a non-descendant and its parents, in one DAG of the class.
 
     An independence that holds for both variables given the same set is yielded once.
 
@@ -176,3 +187,12 @@ def implied_independencies(graph: EssentialGraph) -> Iterator[Independence]:
             if other not in related and key not in seen:
                 seen.add(key)
                 yield node, other, parents
+
+
+def _check_names(graph: EssentialGraph, table: DiscreteTable) -> None:
+    odd = sorted(set(graph.nodes) ^ set(table.variables))
+    if odd:
+        raise GraphError(
+            f"Expected a graph over the table's variables but found {listed(odd)} in one of the two only: "
+            "rename or ignore them"
+        )
