@@ -80,7 +80,7 @@ def execute(options: Namespace) -> None:
     for warning in (*table.warnings, *used.warnings):
         note(f"warning: {warning}")
     confidence = _confidence(table, settings, options)
-    checked = None if own is None else _checked(own, table, used.graph, settings, options.check)
+    checked = None if own is None else _checked(own, table, used, settings, options.check)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_text(file, _graph_text(table, used.graph, file.suffix.removeprefix(".")))
@@ -149,18 +149,19 @@ def _confidence(
 
 
 def _checked(
-    own: EssentialGraph, table: DiscreteTable, found: EssentialGraph, settings: EstimateSettings, path: Path
+    own: EssentialGraph, table: DiscreteTable, used: UsedGraph, settings: EstimateSettings, path: Path
 ) -> CheckedGraph:
     from discovery import check_graph, compare
     from discovery.estimation.check import graph_score
 
-    weight = settings.equivalent_sample_size
+    weight = used.equivalent_sample_size
     return CheckedGraph(
         path=str(path),
         check=check_graph(own, table),
-        score=graph_score(own, table, weight),
-        estimated_score=graph_score(found, table, weight),
-        shd=compare(found, own)["shd"],
+        score_name=settings.score,
+        score=graph_score(own, table, settings.score, weight),
+        estimated_score=graph_score(used.graph, table, settings.score, weight),
+        shd=compare(used.graph, own)["shd"],
     )
 
 

@@ -16,6 +16,7 @@ __all__ = ["CheckedGraph", "check_content", "check_lines", "confidence_content",
 _SURE = 0.9  # of the resampled tables: an edge that is found as often needs no remark
 _OFTEN = 0.5  # of the resampled tables: an edge that is found as often is worth a remark
 _SHOWN = 20  # refuted independencies
+_SCORES = {"bdeu": "BDeu", "bic": "BIC"}
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,17 @@ class CheckedGraph:
         The file that it is from.
     check
         The tests of the independencies that it implies.
+    score_name
+        "bdeu" or "bic".
     score, estimated_score
-        The BDeu scores of its class and of the estimated one, in nats.
+        The scores of its class and of the estimated one, in nats.
     shd
         The structural Hamming distance between the two.
     """
 
     path: str
     check: GraphCheck
+    score_name: str
     score: float
     estimated_score: float
     shd: int
@@ -125,7 +129,7 @@ def check_lines(checked: CheckedGraph) -> list[str]:
         else f"{abs(difference):,.1f} {'higher' if difference > 0 else 'lower'}"
     )
     lines.append(
-        f"score (BDeu, nats) {checked.score:,.1f}; the estimated graph's is {beside}; structural Hamming "
+        f"score ({_SCORES[checked.score_name]}, nats) {checked.score:,.1f}; the estimated graph's is {beside}; structural Hamming "
         f"distance between the two {checked.shd}"
     )
     return lines
@@ -145,6 +149,7 @@ def check_content(checked: CheckedGraph) -> dict[str, Any]:
         "failed": [_test_content(test) for test in check.failed],
         "held": [_test_content(test) for test in check.tests[len(check.failed) :]],
         "untested": check.untested,
+        "score_name": checked.score_name,
         "score": checked.score,
         "estimated_score": checked.estimated_score,
         "shd": checked.shd,

@@ -30,7 +30,7 @@ from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.exact import ExactInference
 from cb_pgm.model.fitting import is_binary
 from cb_pgm.processes import mapped
-from discovery import DiscreteTable, EssentialGraph, estimate
+from discovery import DiscreteTable, EssentialGraph, EstimatedGraph, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.class_sampling import ClassSampler
 
@@ -115,17 +115,19 @@ def draw_models(
 def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     """Take one resampled table and the models of it."""
     rng = np.random.default_rng(seed)
-    rows, graph = source.rows, source.graph
+    rows = source.rows
+    graph, equivalent_sample_size = source.graph, source.settings.equivalent_sample_size or 1.0
     if graph is None:
         rows = rows.resampled(rng)
-        graph = _estimated(rows, source.settings)
+        found = _estimated(rows, source.settings)
+        graph, equivalent_sample_size = found.graph, found.equivalent_sample_size
     sampler = ClassSampler(graph)
     sets, weights = list(source.reward_parents), _weights(rows, source.reward_parents)
     index = {name: v for v, name in enumerate(rows.variables)}
     models = []
     for _ in range(MODELS_A_DRAW):
         edges = frozenset((index[tail], index[head]) for tail, head in sampler.draw(rng).edges)
-        model = _drawn_model(rows, edges, source.settings.equivalent_sample_size, rng)
+        model = _drawn_model(rows, edges, equivalent_sample_size, rng)
         reward = _drawn_reward(rows, sets[int(rng.choice(len(sets), p=weights))], rng)
         mean, moved = ExactInference(model).arm_means(reward)
         models.append((mean, moved, edges))
@@ -139,10 +141,10 @@ def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     )
 
 
-def _estimated(rows: Rows, settings: EstimateSettings) -> EssentialGraph:
+def _estimated(rows: Rows, settings: EstimateSettings) -> EstimatedGraph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the estimate on the table itself has warned
-        return estimate(DiscreteTable(rows.codes, rows.states), **settings.estimate_keywords()).graph
+        return estimate(DiscreteTable(rows.codes, rows.states), **settings.estimate_keywords())
 
 
 def _weights(rows: Rows, sets: dict[tuple[int, ...], float]) -> Array:

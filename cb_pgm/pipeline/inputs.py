@@ -58,6 +58,8 @@ class UsedGraph:
         Time of the estimation, in seconds; 0 for a graph from a file.
     warnings
         What may be wrong with the estimate, one sentence each.
+    equivalent_sample_size
+        What BDeu's prior was worth in rows when the graph was estimated; 1 where it had no part.
     """
 
     graph: EssentialGraph
@@ -65,6 +67,7 @@ class UsedGraph:
     repairs: tuple[str, ...] = ()
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
+    equivalent_sample_size: float = 1.0
 
 
 def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGraph:
@@ -76,7 +79,14 @@ def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGra
         If a setting is out of its range, or the graph can't be estimated from the table.
     """
     found = estimate(table, **settings.estimate_keywords())
-    return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds, found.warnings)
+    return UsedGraph(
+        found.graph,
+        found.method,
+        tuple(map(str, found.repairs)),
+        found.seconds,
+        found.warnings,
+        found.equivalent_sample_size,
+    )
 
 
 def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGraph:

@@ -162,8 +162,7 @@ def _what_was_played(task: Task) -> list[str]:
     parents = system.reward_parents
     causes = f"the reward's {'cause is' if len(parents) == 1 else 'causes are'} {listed(parents)}"
     if task.is_truth:
-        scores = task.graph_scores
-        if scores is not None:
+        if (scores := task.graph_scores) is not None:
             graph_line += (
                 f"; structural Hamming distance to the true graph {scores['shd']}, "
                 f"{scores['parent_aid']['share']:.0%} of effects identified wrongly (parent-AID)"

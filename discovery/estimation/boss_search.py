@@ -3,13 +3,13 @@
 An order of the variables stands for the DAG in which each variable has the parents that growing and shrinking
 choose among those before it. The search moves one variable at a time to the place of the order with the best
 score, until no variable has a better place. It finds many of the graphs that GES, which changes one edge at a
-time, doesn't come to.
+time, doesn't come to. Like GES it ends in a local optimum, so it begins anew from several orders.
 
 causal-learn's BOSS takes neither a first order nor known adjacencies, and shuffles with Python's global
 generator. So the search is written anew here; on the same scores it ends as high as causal-learn's.
 
 The result doesn't depend on the order of the columns: the variables are first put in an order that follows
-from their scores (`canonical_order`), and equal scores are decided in that order.
+from their scores, and random orders and equal scores are decided in that order.
 
 References
 ----------
@@ -21,49 +21,76 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import fsum
 
 import networkx as nx
+import numpy as np
 
 from discovery.estimation.causal_learn import MixedGraph, Pair
-from discovery.estimation.scores import Score
+from discovery.estimation.scores import Score, class_score
+from discovery.estimation.watch import SearchStopped, Watch
 from discovery.graphs.characterization import class_of_dag
 from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["better_by_orders", "canonical_order", "run_boss"]
 
+#: Orders that the search begins from.
+STARTS = 10
+
 #: Scores that differ by less are equal: sums of local scores differ by as much in rounding, in nats.
 _ROUNDING = 1e-6
 
 
-def run_boss(score: Score) -> MixedGraph:
-    """Return the class of the best DAG that BOSS finds from the canonical order of the variables."""
-    order = canonical_order(score)
-    return _essential(score.n_variables, _best_order(score, order, order)[1])
-
-
-def better_by_orders(score: Score, found: MixedGraph) -> MixedGraph:
-    """Return the class of the best DAG that BOSS finds from an order of one of the class `found`.
-
-    If it doesn't score better, `found` itself is returned.
+def run_boss(score: Score, watch: Watch | None = None) -> MixedGraph:
+    """Return the class of the best DAG that BOSS finds from `STARTS` random orders.
 
     Parameters
     ----------
     score
-        The score that both graphs are compared by.
-    found
-        The essential graph of a DAG; GES's, for example.
+        The score.
+    watch
+        May end the search early: the result is then the best graph so far.
     """
-    rank = canonical_order(score)
-    dag = _extension(found, rank)
-    place = {str(column): i for i, column in enumerate(rank)}
-    order = [int(name) for name in nx.lexicographical_topological_sort(dag, key=place.__getitem__)]
-    before = fsum(score.local_score(int(node), map(int, dag.predecessors(node))) for node in dag)
-    after, arrows = _best_order(score, order, rank)
-    if after <= before + _ROUNDING:
-        return found
-    return replace(_essential(score.n_variables, arrows), warnings=found.warnings)
+    return better_by_orders(score, MixedGraph((), ()), watch)
+
+
+def better_by_orders(score: Score, found: MixedGraph, watch: Watch | None = None) -> MixedGraph:
+    """Return the class of the best DAG that BOSS finds from an order of `found` and from random orders.
+
+    If none scores better, `found` itself is returned. The random orders are the same for the same scores.
+
+    Parameters
+    ----------
+    score
+        The score that all graphs are compared by.
+    found
+        The essential graph of a DAG, GES's, for example; of an empty graph any order is one.
+    watch
+        May end the search early: the result is then the best graph so far.
+    """
+    watch = watch or Watch()
+    best, highest = found, class_score(score, found)
+    rng = np.random.default_rng(0)
+    with suppress(SearchStopped):
+        rank = canonical_order(score)
+        trees = [_GrowShrinkTree(score, rank, variable, watch) for variable in range(len(rank))]
+        for start in range(STARTS):
+            watch.tick(f"BOSS from order {start + 1} of {STARTS}")
+            if start == 0 and (found.directed or found.undirected):
+                search = _Order(trees, _order_of(found, rank))
+            else:
+                search = _Order(trees, rng.permutation(len(rank)).tolist())
+            with suppress(SearchStopped):
+                search.climb()
+            if search.total() > highest + _ROUNDING:
+                arrows = [(rank[tail], rank[head]) for tail, head in search.arrows()]
+                best, highest = (
+                    replace(_essential(len(rank), arrows), warnings=found.warnings),
+                    search.total(),
+                )
+    return best
 
 
 def canonical_order(score: Score) -> list[int]:
@@ -83,12 +110,15 @@ def canonical_order(score: Score) -> list[int]:
     return sorted(columns, key=keys.__getitem__)
 
 
-def _extension(graph: MixedGraph, rank: Sequence[int]) -> nx.DiGraph[str]:
-    """Return a DAG of the class of `graph`, the same whatever the order of the columns."""
+def _order_of(graph: MixedGraph, rank: Sequence[int]) -> list[int]:
+    """Return an order of a DAG of the class `graph`, as places in `rank`."""
+    place = {column: i for i, column in enumerate(rank)}
     directed, undirected = (
-        [(str(one), str(other)) for one, other in pairs] for pairs in (graph.directed, graph.undirected)
+        [(str(place[one]), str(place[other])) for one, other in pairs]
+        for pairs in (graph.directed, graph.undirected)
     )
-    return EssentialGraph(map(str, rank), directed, undirected).consistent_extension()
+    dag = EssentialGraph(map(str, range(len(rank))), directed, undirected).consistent_extension()
+    return [int(node) for node in nx.lexicographical_topological_sort(dag, key=int)]
 
 
 def _essential(n_variables: int, arrows: Sequence[Pair]) -> MixedGraph:
@@ -98,26 +128,6 @@ def _essential(n_variables: int, arrows: Sequence[Pair]) -> MixedGraph:
         directed=tuple(sorted((int(tail), int(head)) for tail, head in closed.arrows())),
         undirected=tuple(sorted((one, other) for one, other in lines)),
     )
-
-
-def _best_order(score: Score, order: Sequence[int], rank: Sequence[int]) -> tuple[float, list[Pair]]:
-    """Return the score and the edges of the best DAG found from `order`, a list of columns.
-
-    Variables are tried in the order `rank`, which also decides between equal scores.
-    """
-    place = {column: i for i, column in enumerate(rank)}
-    search = _Order([_GrowShrinkTree(score, rank, i) for i in range(len(rank))], [place[c] for c in order])
-    improved = True
-    while improved:
-        improved = False
-        for variable in range(len(rank)):
-            improved |= search.improve(variable)
-    arrows = [
-        (rank[parent], rank[variable])
-        for variable, traced in enumerate(search.traced)
-        for parent in traced.parents
-    ]
-    return fsum(traced.score for traced in search.traced), arrows
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +174,13 @@ class _GrowShrinkTree:
         The column of each variable: variables are numbered by their place in it.
     variable
         The variable whose parents are chosen.
+    watch
+        May end the search before anything is scored.
     """
 
-    def __init__(self, score: Score, columns: Sequence[int], variable: int) -> None:
+    def __init__(self, score: Score, columns: Sequence[int], variable: int, watch: Watch) -> None:
         self._score = score
+        self._watch = watch
         self._columns = columns
         self._column = columns[variable]
         self._others = [other for other in range(len(columns)) if other != variable]
@@ -192,6 +205,7 @@ class _GrowShrinkTree:
                 return _Traced(*node.shrunk, asked)
 
     def _branches(self, score: float, parents: Sequence[int], asked: int) -> list[tuple[int, _Node]]:
+        self._watch.tick()
         available = [other for other in self._others if not asked >> other & 1]
         columns = self._columns
         scores = self._score.extended_scores(
@@ -226,6 +240,22 @@ class _Order:
         for variable in self.order:
             self.traced[variable] = self.trees[variable].trace(prefix)
             prefix |= 1 << variable
+
+    def total(self) -> float:
+        """Return the score of the DAG."""
+        return fsum(traced.score for traced in self.traced)
+
+    def arrows(self) -> list[Pair]:
+        """Return the edges of the DAG."""
+        return [(parent, child) for child, traced in enumerate(self.traced) for parent in traced.parents]
+
+    def climb(self) -> None:
+        """Move variables while that raises the score."""
+        improved = True
+        while improved:
+            improved = False
+            for variable in range(len(self.trees)):
+                improved |= self.improve(variable)
 
     def improve(self, moved: int) -> bool:
         """Move one variable to its best place, the last of equals; return whether the score is better."""

@@ -30,7 +30,7 @@ import networkx as nx
 
 from discovery.errors import EstimationError, GraphError
 from discovery.estimation.contingency import Contingency
-from discovery.estimation.counted_scores import BDeu, GSquare
+from discovery.estimation.counted_scores import BIC, BDeu, CountedScore, GSquare
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.wording import listed
 
@@ -148,8 +148,21 @@ def check_graph(graph: EssentialGraph, table: DiscreteTable, level: float = 0.05
     return GraphCheck(tuple(tests), untested, level)
 
 
-def graph_score(graph: EssentialGraph, table: DiscreteTable, equivalent_sample_size: float = 1.0) -> float:
-    """Return the BDeu score of the graph's equivalence class on the rows in which nothing was set, in nats.
+def graph_score(
+    graph: EssentialGraph, table: DiscreteTable, score: str = "bdeu", equivalent_sample_size: float = 1.0
+) -> float:
+    """Return the score of the graph's equivalence class on the rows in which nothing was set, in nats.
+
+    Parameters
+    ----------
+    graph
+        A graph over the table's variables, in any order.
+    table
+        The observations.
+    score
+        "bdeu" or "bic".
+    equivalent_sample_size
+        What BDeu's prior is worth in rows.
 
     Raises
     ------
@@ -159,10 +172,13 @@ def graph_score(graph: EssentialGraph, table: DiscreteTable, equivalent_sample_s
     _check_names(graph, table)
     number = {name: i for i, name in enumerate(table.variables)}
     counts = Contingency(table.codes, [len(states) for states in table.states.values()])
-    score = BDeu(counts, equivalent_sample_size=equivalent_sample_size)
+    counted: CountedScore = (
+        BIC(counts) if score == "bic" else BDeu(counts, equivalent_sample_size=equivalent_sample_size)
+    )
     dag = graph.consistent_extension()
     return fsum(
-        score.local_score(number[node], [number[parent] for parent in dag.predecessors(node)]) for node in dag
+        counted.local_score(number[node], [number[parent] for parent in dag.predecessors(node)])
+        for node in dag
     )
 
 

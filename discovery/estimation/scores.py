@@ -7,15 +7,16 @@ nothing but a `Score`, so that every score works in every search.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf
+from math import fsum, inf
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discovery.estimation.causal_learn import Pair
+from discovery.estimation.causal_learn import MixedGraph, Pair
+from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["AdjacencyScore", "Score"]
+__all__ = ["AdjacencyScore", "Score", "class_score"]
 
 
 class Score(Protocol):
@@ -93,3 +94,12 @@ class AdjacencyScore:
         found = found + self._gain * np.array(edges, dtype=np.float64)
         found[[candidate in self._forbidden[variable] for candidate in candidates]] = -inf
         return found
+
+
+def class_score(score: Score, found: MixedGraph) -> float:
+    """Return the score of the DAGs whose essential graph is `found`, in nats."""
+    directed, undirected = (
+        [(str(one), str(other)) for one, other in pairs] for pairs in (found.directed, found.undirected)
+    )
+    dag = EssentialGraph(map(str, range(score.n_variables)), directed, undirected).consistent_extension()
+    return fsum(score.local_score(int(node), map(int, dag.predecessors(node))) for node in dag)
