@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations
 from cb_pgm.policies.base import Policy
+from cb_pgm.policies.earlier_rows import EarlierRows, warm_start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +58,8 @@ class Run:
         The arm that the policy would recommend at the end, with its confidence interval.
     story
         The trace of its search, with every query and answer; None if it doesn't search.
+    started_from
+        The number of earlier rows from which it learned before its first pull.
     """
 
     policy: str
@@ -70,6 +73,7 @@ class Run:
     fallback: str | None
     best_arm: ArmEstimate | None
     story: SearchTrace | None = None
+    started_from: int = 0
 
     @property
     def curve(self) -> pd.DataFrame:
@@ -85,6 +89,7 @@ def simulate(
     horizon: int,
     seed: int | np.random.SeedSequence | None = None,
     *,
+    earlier: EarlierRows = (),
     progress: Callable[[int], object] | None = None,
 ) -> Run:
     """Play `policy` on `system` for `horizon` rounds.
@@ -103,6 +108,10 @@ def simulate(
     seed
         The source of all randomness. Its first child seeds the draws of the system, its second those of the
         policy. None draws a fresh seed.
+    earlier
+        Rows from which the policy learns what it can before its first pull (`cb_pgm.policies.earlier_rows`);
+        they must come from this system. They count no rounds: parents that they identify are identified
+        after 0 rounds.
     progress
         Called after each pull with the number of rounds that it took.
 
@@ -126,6 +135,7 @@ def simulate(
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     world_seed, policy_seed = sequence.spawn(2)
     policy = policy.fresh(np.random.default_rng(policy_seed))
+    started_from = warm_start(policy, earlier)
     rows = _RowsAhead(system, np.random.default_rng(world_seed))
     curve = _Curve(horizon, system.best_arm()[1])
 
@@ -154,6 +164,7 @@ def simulate(
         fallback=policy.fallback,
         best_arm=policy.best_arm(),
         story=policy.story,
+        started_from=started_from,
     )
 
 

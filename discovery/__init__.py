@@ -1,7 +1,7 @@
 """Estimate an essential graph and marginals from a table of observations; independent of the bandits.
 
     table  = read_csv("data/asia.csv")
-    result = estimate(table)            # GES by default
+    result = estimate(table)            # BOSS from GES's graph by default
     result.graph, result.marginals
 
 A public name's module is imported when the name is first used, so that importing the package takes no time.

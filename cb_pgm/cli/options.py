@@ -117,9 +117,9 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
     group = parser.add_argument_group("the estimate of its graph")
     group.add_argument(
         "--method",
-        choices=("ges", "pc", "chow-liu"),
-        default="ges",
-        help="algorithm that estimates the essential graph (default: ges)",
+        choices=("ges-boss", "ges", "boss", "pc", "chow-liu"),
+        default="ges-boss",
+        help="algorithm that estimates the essential graph (default: ges-boss)",
     )
     group.add_argument(
         "--knowledge",
@@ -143,11 +143,22 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
         help="pc: causal-learn's rule for orienting v-structures (default: 2)",
     )
     group.add_argument(
+        "--score",
+        choices=("bdeu", "bic"),
+        default="bdeu",
+        help="ges and boss: the score that they maximise (default: bdeu)",
+    )
+    group.add_argument(
         "--equivalent-sample-size",
         type=positive,
-        default=1.0,
         metavar="N",
-        help="ges: weight of the BDeu score's prior, in rows (default: 1)",
+        help="ges and boss: weight of the BDeu score's prior, in rows (default: chosen by the data)",
+    )
+    group.add_argument(
+        "--time-limit",
+        type=positive,
+        metavar="S",
+        help="end the search after S seconds with the best graph so far",
     )
 
 

@@ -16,6 +16,7 @@ from cb_pgm.cli.options import (
     seed,
     settings_of,
 )
+from cb_pgm.cli.usage import UsageError
 from cb_pgm.files import check_folder, json_text, print_text
 from cb_pgm.policies.registry import POLICIES
 
@@ -31,6 +32,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=Path,
         metavar="BIF",
         help="true network to play against; without it the run is a rehearsal on a model fitted to the table",
+    )
+    group.add_argument(
+        "--hidden",
+        nargs="+",
+        default=(),
+        metavar="NAME",
+        help="variables of the true network that are sampled but never shown, listed or set",
     )
     group.add_argument(
         "--policy",
@@ -57,6 +65,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def execute(options: Namespace) -> None:
     """Read the table, estimate its graph, play the policies and print the outcome."""
     check_reward_scale(options)
+    if options.hidden and options.truth is None:
+        raise UsageError("--hidden goes with --truth: it hides variables of the true network")
 
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.pipeline import Pipeline, play

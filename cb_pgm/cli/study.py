@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from cb_pgm.cli.console import progress
+from cb_pgm.cli.console import note, progress
 from cb_pgm.cli.options import add_result, add_toml_help, count
 from cb_pgm.cli.usage import UsageError
 from cb_pgm.errors import CausalBanditError
@@ -36,6 +36,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="ADDRESS",
         help="address of a Dask scheduler, tcp://HOST:PORT, or local to start two workers",
     )
+    parser.add_argument(
+        "--cold", action="store_true", help="let policies start without rows, whatever FILE.toml says of them"
+    )
     parser.add_argument("--resume", action="store_true", help="continue the unfinished study in DIR")
     parser.add_argument("--force", action="store_true", help="start over and delete the results in DIR")
     add_result(parser)
@@ -52,6 +55,8 @@ def execute(options: Namespace) -> None:
     from cb_pgm.study import Study, run_study
 
     study = Study.from_toml(options.file)
+    if options.cold:
+        study = study.cold()
     total = sum(1 for _ in study.cells())
     with progress(total, "Playing", unit="cell") as step:
         counts = run_study(
@@ -67,6 +72,10 @@ def execute(options: Namespace) -> None:
         print_text(json_text({"title": study.title, "out": str(options.out), **counts}))
     else:
         print_text(f"{counts['done']:,} of {counts['cells']:,} cells done: {options.out / 'results.csv'}")
+    if counts["left_out"]:
+        note(
+            f"{counts['left_out']:,} cells were left out: hidden common causes leave no true graph to play on"
+        )
     if counts["failed"]:
         raise CausalBanditError(
             f"Expected every cell to succeed but {counts['failed']} of {counts['cells']} failed: see the "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cb_pgm.effects.measured import Interval, Sample
-from cb_pgm.effects.values import Answer, ArmEffect, Comparison, Decision, OpenEdge, SetRows
+from cb_pgm.effects.measured import Interval
+from cb_pgm.effects.values import Answer, ArmEffect, ArmRows, Comparison, Decision, OpenEdge
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.wording import count, number, setting
 
@@ -49,9 +49,10 @@ def report_text(report: Answer) -> str:
 def _heading(report: Answer) -> str:
     set_rows = f" and {count(report.set_rows, 'row')} in which a variable was set" if report.set_rows else ""
     aim = "lowest" if report.minimize else "highest"
+    drawn = f"graphs drawn from {report.draws:,} resampled tables"
     return (
         f"Which intervention has the {aim} mean of {report.reward}? From {count(report.rows, 'row')}"
-        f"{set_rows}, {report.models:,} graphs drawn from {report.draws:,} resampled tables."
+        f"{set_rows}, {report.models:,} {drawn if report.is_searched else 'models of the given graph'}."
     )
 
 
@@ -80,8 +81,14 @@ def _recommendation(report: Answer) -> list[str]:
             f"Gain over the second best, {setting(decision.second)}: {_comparison(decision.over_second)}"
             f"{_undecided_between(decision)}."
         )
-    share = f"P(best): {decision.p_best:.2f}."
-    return [*lines, share, _GROUNDS[decision.grounds]]
+    lines += [f"P(best): {decision.p_best:.2f}.", _GROUNDS[decision.grounds]]
+    if decision.seen is not None:
+        lines.append(
+            f"The {count(decision.seen.rows, 'row')} that show {setting(decision.leader)} have a mean of "
+            f"{number(decision.seen.mean)}, {level} interval {_interval(decision.seen.interval)}: setting it "
+            f"has the same mean if nothing causes both it and the reward."
+        )
+    return lines
 
 
 def _undecided_between(decision: Decision) -> str:
@@ -90,7 +97,8 @@ def _undecided_between(decision: Decision) -> str:
 
 
 def _comparison(comparison: Comparison) -> str:
-    return f"{number(comparison.gain)}, interval {_interval(comparison.interval)}"
+    level = f"{100 * comparison.level:.3g} %"
+    return f"{number(comparison.gain)}, {level} interval {_interval(comparison.interval)}"
 
 
 def _hangs_on(edge: OpenEdge) -> str:
@@ -131,11 +139,11 @@ def _arms(arms: Sequence[ArmEffect]) -> str:
     return "\n".join([*lines, f"… and {count(left, 'further arm')}; --json has all"] if left > 0 else lines)
 
 
-def _seen(sample: Sample | None) -> str:
+def _seen(sample: ArmRows | None) -> str:
     return "never" if sample is None else f"{number(sample.mean)} ({sample.rows:,})"
 
 
-def _set(rows: SetRows | None) -> str:
+def _set(rows: ArmRows | None) -> str:
     return "–" if rows is None else f"{number(rows.mean)}, {_interval(rows.interval)} ({rows.rows:,})"
 
 

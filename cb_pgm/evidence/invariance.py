@@ -148,6 +148,24 @@ class InvarianceScreening:
         margins: NDArray[np.float64] = self._scores[0] - self._scores[1]
         return margins
 
+    def fits(self) -> NDArray[np.float64]:
+        """Return the loss of each candidate's best fit, Σ (R_i − f(w_i))² / 2σ², float64 [m].
+
+        Those of candidates ruled out are meaningless.
+        """
+        losses: NDArray[np.float64] = self._scores[0]
+        return losses
+
+    def predictions(self, position: int) -> NDArray[np.float64]:
+        """Return the running means of the candidate at `position` per joint state, float64 [cells].
+
+        The first variable's state changes fastest, with a stride of K, the largest number of states.
+        """
+        counts, sums = self._by_state[0, position], self._by_state[1, position]
+        overall = self._total / (self.rows + 1.0)
+        means: NDArray[np.float64] = (sums + _PRIOR_ROWS * overall) / (counts + _PRIOR_ROWS)
+        return means + self._origin
+
     def _make_room(self, arms: int) -> None:
         have = len(self._by_arm)
         if arms > have:

@@ -6,7 +6,7 @@ cause of the reward fails.
 """
 
 from cb_pgm.instances.families import chordal, forest, random_dag, tree
-from cb_pgm.instances.hidden_causes import confounded, proxy
+from cb_pgm.instances.hidden_causes import confounded, hidden_dag, proxy
 from cb_pgm.instances.lower_bounds import lower_bound_effect_gap, lower_bound_reward_gap
 from cb_pgm.instances.several_causes import interaction, many_parents
 
@@ -14,6 +14,7 @@ __all__ = [
     "chordal",
     "confounded",
     "forest",
+    "hidden_dag",
     "interaction",
     "lower_bound_effect_gap",
     "lower_bound_reward_gap",

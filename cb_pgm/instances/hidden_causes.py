@@ -1,6 +1,7 @@
-"""Systems with a hidden cause of the reward, in which a variable that causes nothing looks like a cause.
+"""Systems with hidden causes, in which a variable that moves nothing may look like a cause of the reward.
 
-Rewards are 0 or 1. The hidden variable is U; the other variables, and their order, are drawn from `seed`.
+Rewards are 0 or 1. Hidden variables are U, or U1, U2 and so on; the other variables, and their order, are
+drawn from `seed`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from cb_pgm.instances.copy_model import copy_table
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.system import CausalSystem
 
-__all__ = ["confounded", "proxy"]
+__all__ = ["confounded", "hidden_dag", "proxy"]
 
 Seed = int | np.random.Generator | None
 
@@ -148,6 +149,97 @@ def proxy(
     steps = np.linspace(-0.5, 0.5, n_states)
     reward = Reward((int(number[reward_parent]), n), 0.5 + w * steps[:, None] + h * steps[None, :], None)
     return CausalSystem.from_model(model, reward, hidden=(_HIDDEN,))
+
+
+def hidden_dag(
+    n: int,
+    n_states: int = 2,
+    *,
+    n_hidden: int = 2,
+    n_children: int = 2,
+    hidden_weight: float = 0.4,
+    expected_degree: float = 2.0,
+    n_parents: int = 1,
+    copy_probability: float = 0.9,
+    seed: Seed = None,
+) -> CausalSystem:
+    """Return a random DAG with hidden causes: each moves some of its variables, and may move the reward.
+
+    Parameters
+    ----------
+    n, n_states
+        The number of observed variables and of each one's states, K. Hidden variables have K states too.
+    n_hidden
+        The number of hidden variables. They are roots, uniform over their states.
+    n_children
+        The number of observed variables that each hidden one causes. With 1 the essential graph of the
+        observed variables is true; with more it is not (`CausalSystem.hidden_common_causes`).
+    hidden_weight
+        The share h of the reward's mean that is the hidden variables', each an equal part of it; 0: they
+        don't move the reward.
+    expected_degree
+        The number of edges between observed variables expected at one of them, in and out together.
+    n_parents
+        The number of observed parents of the reward, k.
+    copy_probability
+        The probability with which a variable takes the state of one of its parents, each as likely, hidden
+        ones among them; otherwise it takes a uniform state.
+    seed
+        The DAG, the names X1 to Xn, the children of the hidden variables and the reward's parents are drawn
+        from it.
+
+    Notes
+    -----
+    The reward's mean is the weighted average of f, from .1 to .9 in equal steps, over the states of its
+    observed parents (1 − h together) and of the hidden variables (h together). Under do(A = x) it is
+    .5 + (1 − h) · (f(x) − .5) · s / k, where s is the sum over the parents of the probability that copying,
+    followed backwards from the parent, comes through A.
+
+    Examples
+    --------
+    >>> system = hidden_dag(6, n_children=1, seed=0)
+    >>> system.hidden, system.hidden_reward_parents, system.hidden_common_causes
+    (('U1', 'U2'), ('U1', 'U2'), {})
+    >>> set(hidden_dag(6, n_children=3, seed=0).hidden_common_causes)
+    {'U1', 'U2'}
+    """
+    if n < 1 or n_states < 2 or n_hidden < 1:
+        found = f"n={n}, n_states={n_states}, n_hidden={n_hidden}"
+        raise CausalSystemError(
+            f"Expected at least 1 variable of at least 2 states and 1 hidden one but found {found}"
+        )
+    for name, number in (("n_children", n_children), ("n_parents", n_parents)):
+        if not 1 <= number <= n:
+            raise CausalSystemError(f"Expected {name} from 1 to {n} but found {number}")
+    for name, value in (("copy_probability", copy_probability), ("hidden_weight", hidden_weight)):
+        _check_probability(name, value)
+    if not 0 <= expected_degree <= n - 1:
+        raise CausalSystemError(f"Expected an expected_degree from 0 to {n - 1} but found {expected_degree}")
+    rng = np.random.default_rng(seed)
+    order = [int(v) for v in rng.permutation(n)]  # a topological order of the variables' numbers
+    joined = rng.random((n, n)) < expected_degree / max(n - 1, 1)
+    parents = {v: {u for u in order[:place] if joined[u, v]} for place, v in enumerate(order)}
+    hidden = range(n, n + n_hidden)
+    for cause in hidden:
+        for child in rng.choice(n, n_children, replace=False):
+            parents[int(child)].add(cause)
+    chosen = sorted(int(v) for v in rng.choice(n, n_parents, replace=False))
+
+    names = (*(f"X{v + 1}" for v in range(n)), *(f"{_HIDDEN}{number + 1}" for number in range(n_hidden)))
+    above = tuple(tuple(sorted(parents.get(v, ()))) for v in range(n + n_hidden))
+    model = DiscreteModel(
+        states=dict.fromkeys(names, tuple(map(str, range(n_states)))),
+        parents=above,
+        tables=tuple(copy_table(n_states, len(own), copy_probability) for own in above),
+    )
+    weights = [(1 - hidden_weight) / n_parents] * n_parents
+    if hidden_weight:
+        chosen += hidden
+        weights += [hidden_weight / n_hidden] * n_hidden
+    steps = np.linspace(0.1, 0.9, n_states)
+    means = np.sum(np.meshgrid(*(weight * steps for weight in weights), indexing="ij"), axis=0)
+    reward = Reward(tuple(chosen), np.clip(means, 0, 1), None)
+    return CausalSystem.from_model(model, reward, hidden=[names[v] for v in hidden])
 
 
 def _line(above: list[int], position: int) -> set[int]:

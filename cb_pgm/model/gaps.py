@@ -76,7 +76,7 @@ def effective_gaps(
     exact: ExactInference,
     observed_graph: ObservedGraph,
     arms: tuple[float, Mapping[int, NDArray[np.float64]]],
-    graph: EssentialGraph,
+    graph: EssentialGraph | None,
     settable_states: Mapping[str, Sequence[str]],
 ) -> tuple[float, float]:
     """Return the reward gap and the effect gap over the effects that a search over `graph` has to detect.
@@ -88,7 +88,7 @@ def effective_gaps(
     arms
         E[R | do()], and for each ancestor X of the reward E[R | do(X = ·)], float64 [states of X].
     graph
-        The graph that the search works on.
+        The graph that the search works on. None: any; every ancestor and every edge counts.
     settable_states
         For each variable that the search can set the states that it can set.
 
@@ -99,7 +99,7 @@ def effective_gaps(
     """
     model = exact.model
     variables = {model.variables[v] for v in observed_graph.parents}
-    if set(graph.nodes) != variables:
+    if graph is not None and set(graph.nodes) != variables:
         odd = min(set(graph.nodes) ^ variables)
         raise CausalSystemError(
             f"Expected a graph over the system's {len(variables)} variables but found one over "
@@ -110,7 +110,10 @@ def effective_gaps(
         for variable, states in settable_states.items()
     }
     observed, means = arms
-    within, edges = _scope(model, observed_graph, graph, settable)
+    ancestors = _ancestors(model, observed_graph)
+    within, edges = ancestors, observed_graph.edges
+    if graph is not None:
+        within, edges = _scope(model, observed_graph, ancestors, graph, settable)
     return (
         reward_gap(observed, {v: means[v] for v in within}, settable),
         effect_gap(exact, edges, settable),
@@ -118,7 +121,11 @@ def effective_gaps(
 
 
 def _scope(
-    model: DiscreteModel, observed_graph: ObservedGraph, graph: EssentialGraph, settable: Settable
+    model: DiscreteModel,
+    observed_graph: ObservedGraph,
+    ancestors: Sequence[int],
+    graph: EssentialGraph,
+    settable: Settable,
 ) -> tuple[list[int], list[Edge]]:
     """Return the reward's ancestors and the true edges whose effects the search has to detect.
 
@@ -127,10 +134,6 @@ def _scope(
     within all components that hold an ancestor of the reward.
     """
     numbers = model.index
-    ancestry = 0
-    for parent in observed_graph.reward_parents:
-        ancestry |= model.ancestry[parent]
-    ancestors = [v for v in observed_graph.parents if ancestry >> v & 1]
     home = {
         numbers[name]: place for place, component in enumerate(graph.chain_components()) for name in component
     }
@@ -143,6 +146,14 @@ def _scope(
         pair for a, b in pairs for pair in ((a, b), (b, a)) if pair[0] in observed_graph.parents[pair[1]]
     ]
     return [v for v in ancestors if home[v] in wanted], edges
+
+
+def _ancestors(model: DiscreteModel, observed_graph: ObservedGraph) -> list[int]:
+    """Return the observed ancestors of the reward, in variable order."""
+    ancestry = 0
+    for parent in observed_graph.reward_parents:
+        ancestry |= model.ancestry[parent]
+    return [v for v in observed_graph.parents if ancestry >> v & 1]
 
 
 def _upstream(wanted: set[int], arrows: Iterable[Edge]) -> set[int]:

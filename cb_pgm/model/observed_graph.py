@@ -33,11 +33,15 @@ class ObservedGraph:
     common_causes
         For each hidden variable that is a common cause of two or more observed variables the numbers of these
         variables, increasing.
+    confounders
+        The hidden variables that are a common cause of two or more of the observed variables and the reward,
+        increasing.
     """
 
     parents: dict[int, tuple[int, ...]]
     reward_parents: tuple[int, ...]
     common_causes: dict[int, tuple[int, ...]]
+    confounders: tuple[int, ...]
 
     @property
     def edges(self) -> list[tuple[int, int]]:
@@ -63,8 +67,13 @@ def observed_graph(model: DiscreteModel, reward: Reward, hidden: Collection[int]
             below[v] = set()
             for child in model.children[v]:
                 below[v] |= below[child] if child in hidden else {child}
+    moves_reward: set[int] = set()  # the hidden variables that lead to the reward through hidden ones alone
+    for v in reversed(model.order):
+        if v in hidden and (v in reward.parents or moves_reward.intersection(model.children[v])):
+            moves_reward.add(v)
     return ObservedGraph(
         parents={v: above[v] for v in range(len(model.parents)) if v not in hidden},
         reward_parents=tuple(sorted(seen_through(reward.parents))),
         common_causes={v: tuple(sorted(below[v])) for v in sorted(below) if len(below[v]) > 1},
+        confounders=tuple(v for v in sorted(below) if len(below[v]) + (v in moves_reward) > 1),
     )

@@ -190,6 +190,11 @@ class CausalSystem:
         }
 
     @property
+    def hidden_confounders(self) -> tuple[str, ...]:
+        """The hidden common causes of observed variables, or of one and the reward, in variable order."""
+        return tuple(self._model.variables[v] for v in self._observed_graph.confounders)
+
+    @property
     def reward_parents(self) -> tuple[str, ...]:
         """The observed variables that cause the reward directly or through hidden ones only, in order."""
         return tuple(self._model.variables[v] for v in self._observed_graph.reward_parents)
@@ -254,6 +259,10 @@ class CausalSystem:
             graph is true.
         """
         return self._essential_graph
+
+    def true_graph(self) -> EssentialGraph | None:
+        """Return `essential_graph`, or None where a hidden common cause makes every such graph untrue."""
+        return None if self.hidden_common_causes else self._essential_graph
 
     @property
     def reward_node(self) -> str:
@@ -418,14 +427,15 @@ class CausalSystem:
     def _effect_gap(self) -> float:
         return gaps.effect_gap(self._exact, self._observed_graph.edges, self._every_state)
 
-    def effective_gaps(self, graph: EssentialGraph) -> tuple[float, float]:
+    def effective_gaps(self, graph: EssentialGraph | None) -> tuple[float, float]:
         """Return (Δ, ε) over the effects that a search over `graph`, downstream components first, has to see.
 
         Δ is the minimum over the reward's ancestors in its parents' chain components, ε that over those
         components' undirected edges that are true edges. Only settable states count, and no other variable is
         held. An empty minimum is 1, and one below 1e-12 is 0. Where a variable of these components, or of one
         not upstream of them, can't be set, the minima are over all components that hold an ancestor of the
-        reward.
+        reward. Without a graph (None, as `true_graph` may be) they are over all of the reward's ancestors and
+        all edges of `dag`.
 
         Raises
         ------

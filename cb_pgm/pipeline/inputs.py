@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ __all__ = [
     "settable_states",
     "widened",
     "with_flipped_reward",
+    "without_columns",
 ]
 
 #: What ``cb-pgm discover --json`` says of a graph beside the graph.
@@ -50,7 +51,7 @@ class UsedGraph:
     graph
         The essential graph.
     method
-        The method of estimation ("ges", "pc" or "chow-liu"), or "given" for a graph from a file.
+        The method of estimation ("ges-boss", for example), or "given" for a graph from a file.
     repairs
         The changes that made it a valid essential graph, one sentence each.
     seconds
@@ -121,7 +122,9 @@ def widened(graph: EssentialGraph, nodes: Iterable[str]) -> EssentialGraph:
     return EssentialGraph(nodes, graph.directed, graph.undirected, graph.background)
 
 
-def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) -> CausalSystem:
+def read_truth(
+    path: str | Path, reward: str, not_settable: Sequence[str] = (), hidden: Sequence[str] = ()
+) -> CausalSystem:
     """Read the true network.
 
     Parameters
@@ -132,11 +135,13 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
         "node=state", or the name of a node with the states 0 and 1.
     not_settable
         Variables that can't be set.
+    hidden
+        Variables that are sampled but never shown, listed or set.
 
     Raises
     ------
     CausalSystemError
-        If the file can't be read or the reward isn't in it.
+        If the file can't be read, or the reward or a hidden variable isn't in it.
     CausalBanditError
         If a variable of `not_settable` isn't in the network.
     """
@@ -149,9 +154,46 @@ def read_truth(path: str | Path, reward: str, not_settable: Sequence[str] = ()) 
                 f"0 and 1 in {path}: name the state to reward"
             )
         reward = f"{reward}=1"
-    system = CausalSystem(model, reward=reward)
+    system = CausalSystem(model, reward=reward, hidden=hidden)
     settable = settable_states(system.states, not_settable)
-    return system if settable is None else CausalSystem(model, reward=reward, settable=settable)
+    return (
+        system if settable is None else CausalSystem(model, reward=reward, settable=settable, hidden=hidden)
+    )
+
+
+def without_columns(table: DiscreteTable, hidden: Sequence[str]) -> DiscreteTable:
+    """Return the table without the columns in `hidden`, and without rows in which one of them was set.
+
+    Raises
+    ------
+    CausalBanditError
+        If no other column is left.
+    """
+    if not hidden:
+        return table
+    kept = [place for place, name in enumerate(table.variables) if name not in hidden]
+    if not kept:
+        raise CausalBanditError("Expected a column that isn't hidden but found none: hide fewer variables")
+    names = [table.variables[place] for place in kept]
+    done = table.interventional
+    if done is not None:
+        number = np.full(len(table.variables), -1, dtype=np.int16)
+        number[kept] = np.arange(len(kept))
+        rows = number[done.targets] >= 0
+        done = replace(
+            done,
+            codes=done.codes[rows][:, kept],
+            states={name: done.states[name] for name in names},
+            rewards=None if done.rewards is None else done.rewards[rows],
+            targets=number[done.targets[rows]],
+        )
+    return replace(
+        table,
+        codes=np.asfortranarray(table.codes[:, kept]),
+        states={name: table.states[name] for name in names},
+        interventional=done,
+        constants={name: state for name, state in table.constants.items() if name not in hidden},
+    )
 
 
 def with_flipped_reward(system: CausalSystem) -> CausalSystem:

@@ -62,7 +62,7 @@ class Pipeline(RunSettings):
             If a file can't be read.
         """
         self._check()
-        table = self._table()
+        table = inputs.without_columns(read(self.csv, self.reward, self), self.hidden)
         rewards = rewards_of(table)
         truth = self._truth(table)
         used = self._graph(table)
@@ -73,6 +73,11 @@ class Pipeline(RunSettings):
         noise_scale, about_noise = self._noise_scale(rewards, system)
         context = self._context(system, noise_scale)
         entries = tuple(self._entries(context, maximised, used.graph, system))
+        if not entries:
+            raise CausalBanditError(
+                "Expected a reward with an observed cause, as only oracles are to be played, but found none: "
+                "choose another policy, or hide fewer variables"
+            )
         return Task(
             settings=self,
             seed=secrets.randbits(32) if self.seed is None else self.seed,
@@ -103,9 +108,11 @@ class Pipeline(RunSettings):
         if self.horizon < 1 or self.runs < 1:
             found = f"horizon={self.horizon}, runs={self.runs}"
             raise CausalBanditError(f"Expected a horizon and runs of at least 1 but found {found}")
-
-    def _table(self) -> DiscreteTable:
-        return read(self.csv, self.reward, self)
+        if self.hidden and self.truth is None:
+            raise CausalBanditError(
+                f"Expected a true network in which {listed(self.hidden)} can be hidden but found none: give "
+                f"one (--truth), or leave the columns out of the table (--ignore)"
+            )
 
     def _graph(self, table: DiscreteTable) -> inputs.UsedGraph:
         if self.graph is not None:
@@ -116,15 +123,9 @@ class Pipeline(RunSettings):
         """Return the true system and warnings; with `minimize` its reward is flipped, so higher is better."""
         if self.truth is None:
             return None
-        system = inputs.read_truth(self.truth, self.reward, self.not_settable)
+        system = inputs.read_truth(self.truth, self.reward, self.not_settable, self.hidden)
         inputs.check_against_truth(table, system, self.truth)
-        parents = system.reward_parents
-        warnings: tuple[str, ...] = ()
-        if len(parents) > 1:
-            warnings = (
-                f"the reward has {len(parents)} causes in the true network ({listed(parents)}): CN-UCB's "
-                f"assumption of a single cause fails",
-            )
+        warnings = tuple(_warnings_about(system))
         return (inputs.with_flipped_reward(system) if self.minimize else system), warnings
 
     def _fitted(self, table: DiscreteTable, graph: EssentialGraph) -> tuple[CausalSystem, tuple[str, ...]]:
@@ -161,7 +162,7 @@ class Pipeline(RunSettings):
         return scale, warnings
 
     def _context(self, system: CausalSystem, noise_scale: float) -> PolicyContext:
-        reward_gap, effect_gap = system.effective_gaps(system.essential_graph())
+        reward_gap, effect_gap = system.effective_gaps(system.true_graph())
         gaps = (
             reward_gap if self.reward_gap is None else self.reward_gap,
             effect_gap if self.effect_gap is None else self.effect_gap,
@@ -179,18 +180,41 @@ class Pipeline(RunSettings):
     ) -> Iterator[Entry]:
         """Yield every policy, once for each graph that it plays on."""
         worlds = {"estimated": (graph, inputs.marginals_over(table, system.states))}
-        if self.truth is not None:
+        true_graph = system.true_graph()
+        if self.truth is not None and true_graph is not None:
             # The marginals of the table come with a mean reward, so the exact ones do as well.
             exact = replace(system.marginals(), reward_mean=system.mean_reward())
-            worlds["oracle"] = (system.essential_graph(), exact)
+            worlds["oracle"] = (true_graph, exact)
         for name in dict.fromkeys(self.policies):
             kind = policy_kind(name)
+            if kind.is_oracle and not system.reward_parents:
+                continue  # it knows the causes, and only hidden ones are left
             if not kind.needs_graph:
                 yield Entry(name, "oracle" if kind.is_oracle else "none", make_policy(name, context))
                 continue
             for where, (essential_graph, marginals) in worlds.items():
                 known = replace(context, graph=essential_graph, marginals=marginals)
                 yield Entry(name, where, make_policy(name, known))
+
+
+def _warnings_about(system: CausalSystem) -> Iterator[str]:
+    """Yield a line for each assumption that the true network breaks."""
+    parents = system.reward_parents
+    if len(parents) > 1:
+        yield (
+            f"the reward has {len(parents)} causes in the true network ({listed(parents)}): CN-UCB's "
+            f"assumption of a single cause fails"
+        )
+    if not parents:
+        yield (
+            "the reward has no cause among the variables that aren't hidden: nothing can be identified, and "
+            "oracles that know its causes are left out"
+        )
+    for cause, below in system.hidden_common_causes.items():
+        yield (
+            f"{cause} is hidden and causes {listed(below)}: no graph over the observed variables is true, so "
+            f"no policy plays on the oracle graph"
+        )
 
 
 def play(task: Task, progress: Callable[[int], object] | None = None) -> RunReport:

@@ -34,6 +34,7 @@ class RunReport:
         """Return the outcome for JSON; between equal runs only ``graph.seconds`` differs.
 
         Gaps and means are in units of the reward, except ``effect_gap``, a difference of probabilities.
+        The keys of "truth" that compare graphs are null where hidden causes leave no true one.
         ``interventions_to_find`` is the number of rounds to identification, and ``regret`` is in units of the
         reward (`cb_pgm.simulation.Run`).
         """
@@ -119,8 +120,10 @@ class RunReport:
     def _truth(self) -> dict[str, Any]:
         system = self.task.system
         arm, mean = system.best_arm()
-        effective_reward_gap, effective_effect_gap = system.effective_gaps(system.essential_graph())
+        effective_reward_gap, effective_effect_gap = system.effective_gaps(system.true_graph())
+        scores = self.task.graph_scores
         return {
+            "hidden": list(system.hidden),
             "reward_parents": list(system.reward_parents),
             "best_arm": _arm(arm),
             "best_mean": self.task.as_asked(mean),
@@ -129,9 +132,11 @@ class RunReport:
             "effect_gap": system.effect_gap(),
             "effective_reward_gap": effective_reward_gap,
             "effective_effect_gap": effective_effect_gap,
-            "shd": self.task.graph_scores["shd"],
-            "skeleton_f1": self.task.graph_scores["skeleton"]["f1"],
-            "arrow_f1": self.task.graph_scores["arrow"]["f1"],
+            "shd": None if scores is None else scores["shd"],
+            "skeleton_f1": None if scores is None else scores["skeleton"]["f1"],
+            "arrow_f1": None if scores is None else scores["arrow"]["f1"],
+            "parent_aid": None if scores is None else scores["parent_aid"]["share"],
+            "ancestor_aid": None if scores is None else scores["ancestor_aid"]["share"],
         }
 
 
@@ -157,10 +162,15 @@ def _what_was_played(task: Task) -> list[str]:
     parents = system.reward_parents
     causes = f"the reward's {'cause is' if len(parents) == 1 else 'causes are'} {listed(parents)}"
     if task.is_truth:
-        graph_line += f"; structural Hamming distance to the true graph {task.graph_scores['shd']}"
+        if (scores := task.graph_scores) is not None:
+            graph_line += (
+                f"; structural Hamming distance to the true graph {scores['shd']}, "
+                f"{scores['parent_aid']['share']:.0%} of effects identified wrongly (parent-AID)"
+            )
         arm, mean = system.best_arm()
+        unseen = f"; hidden: {listed(system.hidden)}" if system.hidden else ""
         played = [
-            f"Truth   {settings.truth}: {causes}",
+            f"Truth   {settings.truth}: {causes}{unseen}",
             f"Best    {arm} with mean reward {task.as_asked(mean):.4g}; without an intervention it is "
             f"{task.as_asked(system.mean_reward()):.4g}",
         ]

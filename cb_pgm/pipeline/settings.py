@@ -25,6 +25,10 @@ class RunSettings(TableSettings, EstimateSettings):
         A numeric column, or "column=state" for a reward of 1 where the column has that state and 0 elsewhere.
     truth
         The true network in BIF, to play against. None: a *rehearsal* on a model fitted to the table.
+    hidden
+        Variables of the true network that are sampled but never shown, listed or set; columns of these names
+        are left out of the table. Where one is a common cause of others no graph over these is true, and no
+        policy plays on the "oracle" graph.
     graph
         A graph in JSON or BIF to use instead of an estimate.
     policies
@@ -58,6 +62,7 @@ class RunSettings(TableSettings, EstimateSettings):
     csv: Source
     reward: str
     truth: str | Path | None = None
+    hidden: Sequence[str] = ()
     graph: str | Path | None = None
     policies: Sequence[str] = ("cn-ucb", "ucb")
     horizon: int = 100_000

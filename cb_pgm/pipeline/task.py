@@ -98,9 +98,10 @@ class Task:
         return set(identified) == set(self.system.reward_parents) if identified else None
 
     @cached_property
-    def graph_scores(self) -> Comparison:
-        """The comparison of the graph in use with the system's essential graph (`discovery.compare`)."""
-        return compare(self.graph.graph, self.system.essential_graph())
+    def graph_scores(self) -> Comparison | None:
+        """The comparison of the graph in use with the system's essential graph; None if none is true."""
+        true = self.system.true_graph()
+        return None if true is None else compare(self.graph.graph, true)
 
 
 def groups_of(played: Iterable[Played]) -> list[list[Played]]:

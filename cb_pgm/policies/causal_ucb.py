@@ -31,6 +31,7 @@ def parent_distributions(system: CausalSystem) -> dict[Intervention, NDArray[np.
     -------
     dict
         Arm → float64 [joint states], the last parent's state changing fastest, parents in variable order.
+        Hidden parents don't count: observed variables that cause the reward through hidden ones do.
 
     Examples
     --------
@@ -39,14 +40,15 @@ def parent_distributions(system: CausalSystem) -> dict[Intervention, NDArray[np.
     >>> {str(arm): shares.round(3).tolist() for arm, shares in parent_distributions(system).items()}
     {'do(X1 = 0)': [0.9, 0.1], 'do(X1 = 1)': [0.1, 0.9], 'do(X2 = 0)': [1.0, 0.0], 'do(X2 = 1)': [0.0, 1.0]}
     """
-    shape = system.reward.means.shape
+    parents = tuple(system.model.index[name] for name in system.reward_parents)
+    shape = tuple(system.model.cards[v] for v in parents)
     arms = single_variable_arms(system.settable)
-    shares = np.empty((len(arms), system.reward.means.size))
+    shares = np.empty((len(arms), math.prod(shape)))
     for cell in range(shares.shape[1]):
         # The probability of a joint state is the mean of a reward that is 1 there and else 0.
         means = np.zeros(shape)
         means.flat[cell] = 1.0
-        indicator = CausalSystem.from_model(system.model, Reward(system.reward.parents, means, None))
+        indicator = CausalSystem.from_model(system.model, Reward(parents, means, None))
         shares[:, cell] = [indicator.mean_reward(arm) for arm in arms]
     return dict(zip(arms, shares, strict=True))
 

@@ -15,13 +15,15 @@ import numpy as np
 
 from cb_pgm import instances
 from cb_pgm.errors import StudyError
-from cb_pgm.model.intervention import Observations
+from cb_pgm.model.intervention import Intervention, Observations
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.earlier_rows import MOST_OBSERVATIONS, EarlierRows
 from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.simulation import simulate
 from cb_pgm.study.config import Cell, is_oracle
+from cb_pgm.wording import listed
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 from discovery.estimation.settings import Method
 
@@ -38,7 +40,9 @@ class CellResult:
         `Cell.key`.
     row
         Column → value. Equal cells have equal rows, on whichever machine they are played. After an error only
-        the columns that describe the cell are present.
+        the columns that describe the cell are present. A policy isn't played on the "oracle" graph where
+        hidden common causes leave none that is true: then there are only those columns and `left_out`, the
+        reason.
     curve
         (round, regret) pairs at log-spaced rounds; empty after an error.
     error
@@ -84,7 +88,13 @@ def _described(cell: Cell) -> dict[str, Any]:
 
 def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, float]]]:
     system = _system(cell.system.settings, cell.run, seed)
-    oracle = system.essential_graph()
+    oracle = system.true_graph()
+    if oracle is None and cell.graph is not None and cell.graph["source"] == "oracle":
+        cause, below = next(iter(system.hidden_common_causes.items()))
+        reason = (
+            f"no graph is true of the observed variables: {cause}, which is hidden, causes {listed(below)}"
+        )
+        return {"regret": None, "left_out": reason}, []
     graph, marginals = oracle, system.marginals()
     if cell.graph is not None and "rows" in dict(cell.graph.settings):
         seen = _Seen(cell.system.settings, cell.graph["rows"], cell.run, seed)
@@ -99,7 +109,7 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         max_parents=cell.policy.get("max_parents", context.max_parents),
     )
     policy = _policy(cell.policy["name"], context)
-    run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key))
+    run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key), earlier=_earlier(cell, seed))
     named = run.reward_variables
     row: dict[str, Any] = {
         "n": len(system.states),
@@ -107,14 +117,32 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         "reward_gap": gaps[0],
         "effect_gap": gaps[1],
         "noise_scale": system.noise_scale,
-        "shd": compare(graph, oracle)["shd"] if cell.graph is not None else None,
+        "shd": _distance(graph, oracle) if cell.graph is not None else None,
         "regret": float(run.regret),
         "reward_variables": " ".join(named),
         "correct": set(named) == set(system.reward_parents) if named else None,
         "interventions_to_find": run.interventions_to_find,
         "fallback": run.fallback,
+        "started_from": run.started_from,
     }
     return row, list(zip(run.rounds.tolist(), run.regrets.tolist(), strict=True))
+
+
+def _earlier(cell: Cell, seed: int) -> EarlierRows:
+    """Return the table that the policy starts from: its graph's, else one with the rows of its system."""
+    rows = cell.system.get("rows", 0)
+    if rows and cell.graph is not None:
+        rows = cell.graph.get("rows", rows)
+    if not rows:
+        return ()
+    observed = _observations(_Seen(cell.system.settings, rows, cell.run, seed))
+    few = slice(MOST_OBSERVATIONS)
+    return ((Intervention(), Observations(observed.codes[few], observed.rewards[few])),)
+
+
+def _distance(graph: EssentialGraph | None, oracle: EssentialGraph | None) -> int | None:
+    """Return the structural Hamming distance to the true graph, if there is one."""
+    return None if graph is None or oracle is None else compare(graph, oracle)["shd"]
 
 
 def _policy(name: str, context: PolicyContext) -> Policy:
@@ -134,15 +162,20 @@ def _policy(name: str, context: PolicyContext) -> Policy:
 @lru_cache(maxsize=8)
 def _system(settings: tuple[tuple[str, Any], ...], run: int, seed: int) -> CausalSystem:
     """Return the system of a part; an instance is the same for all policies and graphs of a run."""
-    wanted = dict(settings)
+    wanted = dict(_without_rows(settings))
     if "network" in wanted:
         return _network(wanted["network"], wanted["reward"])
     name = wanted.pop("instance")
     if "instance_number" in wanted:
         wanted["instance"] = wanted.pop("instance_number")
-    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([settings, run])))
+    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([_without_rows(settings), run])))
     system: CausalSystem = getattr(instances, name)(**wanted, seed=rng)
     return system
+
+
+def _without_rows(settings: tuple[tuple[str, Any], ...]) -> list[tuple[str, Any]]:
+    """Return what makes the system: the number of rows that policies start from changes no draw of it."""
+    return [(key, value) for key, value in settings if key != "rows"]
 
 
 @lru_cache(maxsize=8)
@@ -162,7 +195,7 @@ class _Seen:
 
 @lru_cache(maxsize=8)
 def _observations(seen: _Seen) -> Observations:
-    draws = _draws(seen.seed, "table", json.dumps([seen.system, seen.rows, seen.run]))
+    draws = _draws(seen.seed, "table", json.dumps([_without_rows(seen.system), seen.rows, seen.run]))
     return _system(seen.system, seen.run, seen.seed).sample({}, seen.rows, np.random.default_rng(draws))
 
 

@@ -57,7 +57,8 @@ def run_study(
     Returns
     -------
     dict
-        The number of all "cells", of those "done" (failed ones included) and of those that "failed".
+        The number of all "cells", of those "done" (the others included), of those that "failed", and of those
+        "left_out" because hidden causes leave no true graph to play on.
 
     Raises
     ------

@@ -95,11 +95,10 @@ class StudyStore:
         return {key for (key,) in rows}
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of "cells", of those "done" (failed ones included) and of those "failed"."""
-        total, done, failed = self._connection.execute(
-            "SELECT COUNT(*), COUNT(row), COUNT(error) FROM cells"
-        ).fetchone()
-        return {"cells": total, "done": done, "failed": failed}
+        """Return the numbers of "cells", of those "done" (the others included), "failed" and "left_out"."""
+        counted = "COUNT(*), COUNT(row), COUNT(error), COUNT(json_extract(row, '$.left_out'))"
+        total, done, failed, left_out = self._connection.execute(f"SELECT {counted} FROM cells").fetchone()
+        return {"cells": total, "done": done, "failed": failed, "left_out": left_out}
 
     def results(self) -> pd.DataFrame:
         """Return a data frame with one row per finished cell, in the order of the study.

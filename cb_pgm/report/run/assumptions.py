@@ -61,6 +61,11 @@ def _sufficiency(run: RunFolder) -> _Row:
     assumed = "No unobserved common causes (Assumption 1)"
     if run.result["rehearsal"]:
         return assumed, "not visible in a table", _OPEN
+    measured = run.material["measured"]
+    if measured["hidden_confounders"]:
+        return assumed, f"hidden: {listed(measured['hidden_confounders'])}", _NO
+    if measured["hidden"]:
+        return assumed, f"hidden, but no common cause: {listed(measured['hidden'])}", _YES
     return assumed, "every variable of the network has its column", _YES
 
 

@@ -52,7 +52,7 @@ def write_run(report: RunReport, folder: Path) -> None:
     title = f"Reward {task.settings.reward}{', minimized' if task.settings.minimize else ''}"
     save(draw_regret(regret_bands(curves), title=title), folder / "regret")
     system = task.system
-    truth = system.essential_graph() if task.is_truth else None
+    truth = system.true_graph() if task.is_truth else None
     picture = draw_graphs(
         edge_verdicts(task.graph.graph, truth),
         task.graph.graph if truth is None else truth,
@@ -88,21 +88,24 @@ def resolved_settings(task: Task) -> dict[str, Any]:
 def run_material(report: RunReport) -> dict[str, Any]:
     """Return it ready for JSON.
 
-    Keys: "graphs", with "used" and, against a truth, "true"; "stories", of every policy that asks questions
-    the one of its first run; "measured", what the assumptions are about, in the system played against;
-    "recommendation".
+    Keys: "graphs", with "used" and, if one is known to be true, "true"; "stories", of every policy that asks
+    questions the one of its first run; "measured", what the assumptions are about, in the system played
+    against; "recommendation".
     """
     task, system = report.task, report.task.system
     graphs = {"used": task.graph.graph}
-    if task.is_truth:
-        graphs["true"] = system.essential_graph()
+    true = system.true_graph()
+    if task.is_truth and true is not None:
+        graphs["true"] = true
     firsts = [group[0] for group in report.groups()]
-    reward_gap, effect_gap = system.effective_gaps(system.essential_graph())
+    reward_gap, effect_gap = system.effective_gaps(true)
     return {
         "graphs": {name: json.loads(graph.to_json()) for name, graph in graphs.items()},
         "stories": [_story(played) for played in firsts if played.outcome.story is not None],
         "measured": {
             "reward_parents": list(system.reward_parents),
+            "hidden": list(system.hidden),
+            "hidden_confounders": list(system.hidden_confounders),
             "reward_gap": system.reward_gap(),
             "effect_gap": system.effect_gap(),
             "effective_reward_gap": reward_gap,
@@ -136,7 +139,7 @@ class RunFolder:
 
     @cached_property
     def graphs(self) -> dict[str, EssentialGraph]:
-        """The graph in "used" and, against a truth, the "true" one."""
+        """The graph in "used" and, if one is known to be true, the "true" one."""
         return {
             name: EssentialGraph.from_json(json.dumps(graph))
             for name, graph in self.material["graphs"].items()

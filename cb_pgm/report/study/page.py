@@ -31,6 +31,7 @@ _OUTCOMES = (
     "regret",
     "correct",
     "interventions_to_find",
+    "left_out",
 )
 
 
@@ -47,7 +48,7 @@ def study_page(folder: Path) -> Page:
         raise ReportError(
             f"Expected a study with at least one cell played but found none in {folder}: run the study first"
         )
-    played = results[results["error"].isna()]
+    played = results[results["error"].isna() & results["regret"].notna()]
     horizon = int(results["horizon"].max())
     longest, configuration = played[played["horizon"] == horizon], about["configuration"]
     found = summaries(longest)
@@ -65,7 +66,7 @@ def study_page(folder: Path) -> Page:
         outcome=outcome(found, horizon) if found else "Every cell failed.",
         table=overall_table(found, horizon) if found else None,
         sections=[section for section in sections if section is not None],
-        remarks=_remarks(counts),
+        remarks=_remarks(counts, results),
         version=VERSION,
     )
 
@@ -86,12 +87,16 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, int], pd.DataFrame, pd.
         store.close()
 
 
-def _remarks(counts: dict[str, int]) -> list[str]:
+def _remarks(counts: dict[str, int], results: pd.DataFrame) -> list[str]:
     remarks = []
     if counts["done"] < counts["cells"]:
         remarks.append(f"Not finished: {counts['done']:,} of {counts['cells']:,} cells have been played.")
     if counts["failed"]:
         remarks.append(f"Not counted, since they failed: {count(counts['failed'], 'cell')}.")
+    left_out = results["left_out"].dropna()
+    remarks += [
+        f"Not played, since {why}: {count(cells, 'cell')}." for why, cells in left_out.value_counts().items()
+    ]
     return remarks
 
 

@@ -14,6 +14,7 @@ FAMILIES = {
     "confounded": lambda seed: instances.confounded(seed=seed),
     "proxy": lambda seed: instances.proxy(seed=seed),
     "interaction": lambda seed: instances.interaction(6, seed=seed),
+    "hidden_dag": lambda seed: instances.hidden_dag(6, n_parents=2, seed=seed),
     "many_parents": lambda seed: instances.many_parents(n_parents=4, seed=seed),
 }
 
@@ -88,6 +89,37 @@ def test_the_proxy_follows_the_hidden_cause() -> None:
     assert abs(found - (0.5 + 0.6 * (0.9 - 0.5))) < error
 
 
+@pytest.mark.parametrize("n_children", [1, 2])
+@pytest.mark.parametrize("hidden_weight", [0.0, 0.4])
+def test_arm_means_of_a_dag_with_hidden_causes_follow_the_walk_back_from_the_parents(
+    n_children: int, hidden_weight: float
+) -> None:
+    for seed in range(6):
+        system = instances.hidden_dag(
+            7, 3, n_parents=2, n_children=n_children, hidden_weight=hidden_weight, seed=seed
+        )
+        assert system.hidden == ("U1", "U2")
+        assert system.hidden_reward_parents == (system.hidden if hidden_weight else ())
+        assert bool(system.hidden_common_causes) == (n_children > 1)
+        assert (system.true_graph() is None) == (n_children > 1)
+        assert bool(system.hidden_confounders) == (n_children > 1 or hidden_weight > 0)
+        network = system.network()
+        for cause in system.hidden:
+            assert len(set(network.get_children(cause)) - {"reward"}) == n_children
+        for (variable, state), mean in system.arm_means().items():
+            through = sum(walks_through(network, parent, variable) for parent in system.reward_parents) / 2
+            moved = (1 - hidden_weight) * (0.1 + 0.4 * int(state) - 0.5) * through
+            assert mean == pytest.approx(0.5 + moved, abs=1e-12)
+
+
+def walks_through(network: nx.DiGraph, start: str, variable: str) -> float:
+    """The probability that copying with .9, followed backwards from `start`, comes through `variable`."""
+    if start == variable:
+        return 1.0
+    above = list(network.predecessors(start))
+    return sum(0.9 / len(above) * walks_through(network, parent, variable) for parent in above)
+
+
 @pytest.mark.parametrize("taken", [0.0, 0.005, 0.02])
 @pytest.mark.parametrize("n_others", [0, 6])
 def test_the_drug_is_the_best_arm_though_hardly_any_row_shows_it(taken: float, n_others: int) -> None:
@@ -142,6 +174,10 @@ def test_several_parents_effects_add_up_along_the_tree(n_parents: int) -> None:
         (lambda: instances.proxy(1), "at least 2 variables"),
         (lambda: instances.proxy(weights=(0.6, 0.6)), "together at most 1"),
         (lambda: instances.proxy(proxy_agreement=-0.1), "proxy_agreement from 0 to 1"),
+        (lambda: instances.hidden_dag(4, n_hidden=0), "and 1 hidden one but found n=4"),
+        (lambda: instances.hidden_dag(4, n_children=5), "n_children from 1 to 4 but found 5"),
+        (lambda: instances.hidden_dag(4, hidden_weight=1.5), "hidden_weight from 0 to 1"),
+        (lambda: instances.hidden_dag(4, expected_degree=9), "expected_degree from 0 to 3"),
         (lambda: instances.interaction(-1), "n_others of at least 0"),
         (lambda: instances.interaction(drug_taken=2), "drug_taken from 0 to 1"),
         (lambda: instances.many_parents(n_parents=9), "n_parents from 1 to 8"),

@@ -95,6 +95,19 @@ def test_the_observed_graph_of_asia() -> None:
         common.essential_graph()
     assert "\n" not in str(refusal.value)
     assert not common.dag.has_edge("lung", "bronc")
+    assert common.true_graph() is None
+    assert top.true_graph() == top.essential_graph()
+    assert (top.hidden_confounders, between.hidden_confounders, common.hidden_confounders) == (
+        (),
+        ("either",),
+        ("smoke",),
+    )
+
+
+def test_without_a_true_graph_the_gaps_are_over_all_ancestors_and_edges() -> None:
+    """Lung and bronc are caused by the hidden smoke; all observed variables but xray cause the reward."""
+    common = asia("smoke")
+    assert common.effective_gaps(None) == (common.reward_gap(), common.effect_gap())
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -314,3 +314,55 @@ def test_a_constant_reward_is_refused(tmp_path):
     path.write_text("a,b,r\n" + "x,y,1\nz,w,1\nx,w,1\n" * 20)
     with pytest.raises(CausalBanditError, match="1 in every row"):
         Pipeline(path, "r").prepare()
+
+
+# -- hidden variables ----------------------------------------------------------------------------------------
+
+
+def test_a_hidden_common_cause_leaves_the_oracle_graph_out_and_says_so():
+    settings = {"reward": "dysp=yes", "hidden": ("smoke",), "policies": ("cn-ucb", "screening", "oracle")}
+    report = changed(**settings, horizon=300).run()
+    content = report.to_dict()
+    assert [(row["policy"], row["graph"]) for row in content["policies"]] == [
+        ("cn-ucb", "estimated"),
+        ("screening", "none"),
+        ("oracle", "oracle"),
+    ]
+    assert "smoke" not in content["data"]["variables"]
+    assert (content["truth"]["hidden"], content["truth"]["shd"]) == (["smoke"], None)
+    said = [
+        line for line in content["warnings"] if line.startswith("smoke is hidden and causes lung and bronc")
+    ]
+    assert len(said) == 1
+    assert "hidden: smoke" in report.to_text()
+    without = changed(**settings | {"hidden": ("asia",)}, horizon=50).prepare()
+    assert [entry.graph for entry in without.entries] == ["estimated", "oracle", "none", "oracle"]
+    assert without.graph_scores is not None
+
+
+def test_hidden_columns_of_the_table_may_be_there_or_not(tmp_path):
+    narrow = rewritten(tmp_path / "narrow.csv", lambda _, row: row[:2] + row[3:])
+    reports = [
+        changed(csv=csv, reward="dysp=yes", hidden=("smoke",), policies=("cn-ucb",), horizon=300).run()
+        for csv in ("data/asia.csv", narrow)
+    ]
+    assert comparable(reports[0]) == comparable(reports[1])
+
+
+def test_hidden_variables_that_cannot_be_are_refused():
+    for settings, message in (
+        ({"truth": None, "hidden": ("smoke",)}, "true network in which smoke can be hidden"),
+        ({"hidden": ("smok",)}, "did you mean 'smoke'"),
+        ({"hidden": ("xray",)}, "hidden but found 'xray'"),
+        ({"hidden": ("asia", "tub", "smoke", "lung", "bronc", "either", "dysp")}, "found none: hide fewer"),
+        (
+            {"hidden": ("smoke",), "not_settable": ("smoke",)},
+            "can't be set to be in the table but found 'smoke'",
+        ),
+        (
+            {"hidden": ("asia", "tub", "smoke", "lung", "either"), "policies": ("oracle",)},
+            "only oracles are to be played",
+        ),
+    ):
+        with pytest.raises(CausalBanditError, match=message):
+            changed(**settings).prepare()

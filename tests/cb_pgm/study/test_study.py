@@ -19,6 +19,7 @@ from cb_pgm import UCB, instances
 from cb_pgm.cli.program import main
 from cb_pgm.errors import StudyError
 from cb_pgm.policies.context import PolicyContext
+from cb_pgm.report import write_report
 from cb_pgm.study import Study, cells, config, run_study
 from cb_pgm.study.cells import play_cell
 from discovery import estimate
@@ -73,7 +74,12 @@ def _is_table(value: object) -> bool:
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plain")
-    assert run_study(Study.from_dict(SMALL), folder, jobs=1) == {"cells": 36, "done": 36, "failed": 0}
+    assert run_study(Study.from_dict(SMALL), folder, jobs=1) == {
+        "cells": 36,
+        "done": 36,
+        "failed": 0,
+        "left_out": 0,
+    }
     return folder
 
 
@@ -117,7 +123,7 @@ def test_a_dask_worker_killed_in_the_middle_loses_nothing(plain: Path, tmp_path:
 
         study = Study.from_dict(SMALL)
         counts = run_study(study, tmp_path, dask=cluster.scheduler_address, progress=progress)
-    assert counts == {"cells": 36, "done": 36, "failed": 0}
+    assert counts == {"cells": 36, "done": 36, "failed": 0, "left_out": 0}
     assert len(finished) == 36
     assert _results(tmp_path) == _results(plain)
 
@@ -183,7 +189,7 @@ def test_a_cell_costs_little_beside_its_rounds(tmp_path: Path) -> None:
     )
     play_cell(next(study.cells()), study.seed)  # compiles, and reads the network
     start = time.process_time()
-    assert run_study(study, tmp_path) == {"cells": 1000, "done": 1000, "failed": 0}
+    assert run_study(study, tmp_path) == {"cells": 1000, "done": 1000, "failed": 0, "left_out": 0}
     assert (time.process_time() - start) / 1000 <= 0.005
 
 
@@ -230,7 +236,7 @@ def test_a_failed_cell_is_recorded_and_stops_no_other(tmp_path: Path) -> None:
         }
     )
     sys.modules.setdefault(__name__, sys.modules[Failing.__module__])
-    assert run_study(study, tmp_path) == {"cells": 4, "done": 4, "failed": 1}
+    assert run_study(study, tmp_path) == {"cells": 4, "done": 4, "failed": 1, "left_out": 0}
     results = pd.read_csv(tmp_path / "results.csv")
     assert results["error"].dropna().tolist() == ["RuntimeError: no thanks"]
     assert results["regret"].notna().sum() == 3
@@ -242,7 +248,7 @@ def test_a_policy_of_ones_own_may_be_a_function(tmp_path: Path) -> None:
     counts = run_study(
         Study.from_dict(one | {"policy": [{"name": f"{__name__}:make_ucb", "label": "mine"}]}), tmp_path
     )
-    assert counts == {"cells": 1, "done": 1, "failed": 0}
+    assert counts == {"cells": 1, "done": 1, "failed": 0, "left_out": 0}
     assert pd.read_csv(tmp_path / "results.csv")["policy"].tolist() == ["mine"]
 
 
@@ -253,7 +259,7 @@ def test_resuming_refuses_a_changed_study_and_a_used_folder(plain: Path, tmp_pat
         run_study(study, plain)
     with pytest.raises(StudyError, match="changed one"):
         run_study(Study.from_dict(SMALL | {"seed": 4}), plain, resume=True)
-    assert run_study(study, plain, resume=True) == {"cells": 36, "done": 36, "failed": 0}
+    assert run_study(study, plain, resume=True) == {"cells": 36, "done": 36, "failed": 0, "left_out": 0}
     assert _results(plain) == before
     (tmp_path / "precious.txt").write_text("mine")
     with pytest.raises(StudyError, match="Expected an empty or new folder"):
@@ -318,3 +324,50 @@ def test_toml_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "bad.toml").write_text("runs = = 2")
     assert main(["study", str(tmp_path / "bad.toml"), *options]) == 1
     assert "bad.toml" in capsys.readouterr().err
+
+
+def test_policies_start_from_as_many_rows_as_the_study_says(tmp_path: Path) -> None:
+    """Rows come from the graph's table, else from the system's; a cold study has none."""
+    asia = {"network": "data/asia.bif", "reward": "xray=yes", "rows": 500}
+    chosen = SMALL | {"runs": 1, "horizons": [200], "system": [asia]}
+    chosen["policy"] = [{"name": "cn-ucb"}, {"name": "screening"}, {"name": "ucb"}]
+    study = Study.from_dict(chosen)
+    assert [part.label for part in study.systems] == ["asia xray=yes, 500 rows"]
+    used, means = {}, {}
+    for played in (study, study.cold()):
+        for cell in played.cells():
+            row = play_cell(cell, study.seed).row
+            used.setdefault((row["policy"], row["graph"]), []).append(row["started_from"])
+            means.setdefault((row["policy"], row["graph"]), []).append(row["reward_gap"])
+    assert used == {
+        ("cn-ucb", "oracle"): [500, 0],
+        ("cn-ucb", "chow-liu 300 rows"): [300, 0],
+        ("screening", "none"): [500, 0],
+        ("ucb", "none"): [0, 0],  # it can't use rows in which nothing was set
+    }
+    assert all(warm == cold for warm, cold in means.values())
+
+
+def test_by_default_policies_start_from_as_many_rows_as_the_largest_table() -> None:
+    chosen = SMALL | {"system": [{"instance": "tree", "n": 4}, {"instance": "tree", "n": 5, "rows": 0}]}
+    assert [part.get("rows") for part in Study.from_dict(chosen).systems] == [300, None]
+    assert [part.label for part in Study.from_dict(chosen).systems] == ["tree(n=4)", "tree(n=5, rows=0)"]
+    assert [part.get("rows") for part in Study.from_dict(chosen).cold().systems] == [None, None]
+
+
+def test_where_hidden_causes_leave_no_true_graph_only_its_cells_are_left_out(tmp_path: Path) -> None:
+    study = Study.from_dict(
+        {
+            "horizons": 100,
+            "system": [{"instance": "hidden_dag", "n": 5, "n_children": [1, 2], "n_parents": 1}],
+            "graph": [{"source": "oracle"}, {"source": "estimated", "rows": 200}],
+            "policy": [{"name": "cn-ucb"}, {"name": "screening"}],
+        }
+    )
+    assert run_study(study, tmp_path) == {"cells": 6, "done": 6, "failed": 0, "left_out": 1}
+    results = pd.read_csv(tmp_path / "results.csv")
+    (left_out,) = results[results["left_out"].notna()].to_dict("records")
+    assert (left_out["policy"], left_out["graph"]) == ("cn-ucb", "oracle")
+    assert "n_children=2" in left_out["system"]
+    assert results.loc[results["left_out"].isna(), "regret"].notna().all()
+    assert "Not played, since no graph is true" in write_report(tmp_path).read_text()
