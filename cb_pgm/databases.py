@@ -1,4 +1,4 @@
-"""SQLite files of sessions and studies: opened for writing or only for reading, and SQLite's errors in words."""
+"""SQLite files of sessions and studies, opened to write or only to read, and SQLite's errors in words."""
 
 from __future__ import annotations
 
@@ -86,9 +86,7 @@ class FileKind:
                 return self._damaged(path, error)
 
     def _damaged(self, path: Path, error: Exception) -> str:
-        return (
-            f"Expected {self.name} but found {path} damaged or of another kind ({error}): {self.restart}"
-        )
+        return f"Expected {self.name} but found {path} damaged or of another kind ({error}): {self.restart}"
 
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
