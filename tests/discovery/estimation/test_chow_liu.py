@@ -75,7 +75,7 @@ def test_known_pairs_are_joined_or_not():
 
 
 def test_memory_is_linear_in_the_variables():
-    """The information of all pairs of 1,500 variables would take 18 MB, their joint counts four times that."""
+    """The information of all pairs of 1,500 variables alone would take 18 MB."""
     rng = np.random.default_rng(3)
     counts = counts_of(rng.integers(0, 2, (100, 1500)).astype(np.int16), 2)
     best_tree(counts_of(rng.integers(0, 2, (100, 3)), 2))  # compiles
