@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from cb_pgm.errors import CausalBanditError
 
-__all__ = ["check_folder", "json_text", "print_text", "write_text"]
+__all__ = ["check_folder", "json_text", "print_text", "whole_folder", "write_text"]
 
 
 def check_folder(path: Path | None, *, force: bool) -> None:
@@ -31,6 +33,23 @@ def check_folder(path: Path | None, *, force: bool) -> None:
         raise CausalBanditError(
             f"Expected an empty or new folder for --out but found files in {path}: add --force to write there"
         )
+
+
+@contextmanager
+def whole_folder(path: Path | None) -> Iterator[Path | None]:
+    """Yield a temporary folder beside `path`; its files go to `path` at the end, or nowhere after an error.
+
+    So an interrupted command leaves no half-written results. Without a path there is no folder.
+    """
+    if path is None:
+        yield None
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as partial:
+        yield Path(partial)
+        path.mkdir(exist_ok=True)
+        for file in sorted(Path(partial).iterdir()):
+            file.replace(path / file.name)
 
 
 def json_text(content: Mapping[str, Any]) -> str:

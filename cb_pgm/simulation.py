@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations
 from cb_pgm.policies.base import Policy
+from cb_pgm.policies.earlier_rows import EarlierRows, warm_start
+from cb_pgm.policies.index_policy import IndexPolicy, RewardsAhead
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +59,8 @@ class Run:
         The arm that the policy would recommend at the end, with its confidence interval.
     story
         The trace of its search, with every query and answer; None if it doesn't search.
+    started_from
+        The number of earlier rows from which it learned before its first pull.
     """
 
     policy: str
@@ -70,6 +74,7 @@ class Run:
     fallback: str | None
     best_arm: ArmEstimate | None
     story: SearchTrace | None = None
+    started_from: int = 0
 
     @property
     def curve(self) -> pd.DataFrame:
@@ -85,6 +90,7 @@ def simulate(
     horizon: int,
     seed: int | np.random.SeedSequence | None = None,
     *,
+    earlier: EarlierRows = (),
     progress: Callable[[int], object] | None = None,
 ) -> Run:
     """Play `policy` on `system` for `horizon` rounds.
@@ -103,6 +109,10 @@ def simulate(
     seed
         The source of all randomness. Its first child seeds the draws of the system, its second those of the
         policy. None draws a fresh seed.
+    earlier
+        Rows from which the policy learns what it can before its first pull (`cb_pgm.policies.earlier_rows`);
+        they must come from this system. They count no rounds: parents that they identify are identified
+        after 0 rounds.
     progress
         Called after each pull with the number of rounds that it took.
 
@@ -126,10 +136,14 @@ def simulate(
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     world_seed, policy_seed = sequence.spawn(2)
     policy = policy.fresh(np.random.default_rng(policy_seed))
+    started_from = warm_start(policy, earlier)
     rows = _RowsAhead(system, np.random.default_rng(world_seed))
     curve = _Curve(horizon, system.best_arm()[1])
 
     played, named, found_at = 0, policy.reward_variables, 0
+    if isinstance(policy, IndexPolicy):
+        _play_ahead(policy, rows, curve, horizon, progress)
+        played = horizon
     largest = max(1, _LARGEST_BATCH // max(len(policy.states), 1))
     while played < horizon:
         pull = policy.ask()
@@ -154,7 +168,37 @@ def simulate(
         fallback=policy.fallback,
         best_arm=policy.best_arm(),
         story=policy.story,
+        started_from=started_from,
     )
+
+
+def _play_ahead(
+    policy: IndexPolicy,
+    rows: _RowsAhead,
+    curve: _Curve,
+    horizon: int,
+    progress: Callable[[int], object] | None,
+) -> None:
+    """Play an index policy as round by round, with the same rows, in a compiled loop."""
+    arms = policy.arms
+    means = np.array([rows.mean(arm) for arm in arms])
+    empty = np.zeros(len(arms), dtype=np.int64)
+    ahead = RewardsAhead(np.empty((len(arms), rows.largest)), empty, empty.copy())
+    position = {arm: place for place, arm in enumerate(arms)}
+    played = 0
+    while played < horizon:
+        chosen = policy.play_ahead(ahead, horizon - played)
+        if len(chosen):
+            curve.add_rounds(means[chosen])
+            played += len(chosen)
+            if progress is not None:
+                progress(len(chosen))
+        else:
+            arm = policy.ask().intervention
+            rewards = rows.block(arm).rewards
+            place = position[arm]
+            ahead.rewards[place, : len(rewards)] = rewards
+            ahead.begin[place], ahead.end[place] = 0, len(rewards)
 
 
 class _Curve:
@@ -180,6 +224,18 @@ class _Curve:
         self.regret += size * lost
         self._played = end
 
+    def add_rounds(self, means: NDArray[np.float64]) -> None:
+        """Add one round for each mean."""
+        lost = np.concatenate([[self.regret], self._best_mean - means])
+        regrets = lost.cumsum()  # from the left, as `add` does
+        end = self._played + len(means)
+        while self._next_round <= end:
+            self.regrets[self._next] = regrets[self._next_round - self._played]
+            self._next += 1
+            self._next_round = int(self.rounds[self._next]) if self._next < len(self.rounds) else end + 2**62
+        self.regret = float(regrets[-1])
+        self._played = end
+
 
 class _RowsAhead:
     """Draws the rows of each intervention in blocks and returns them pull by pull.
@@ -192,7 +248,7 @@ class _RowsAhead:
         self._system = system
         self._rng = rng
         arms = sum(len(states) for states in system.settable.values())
-        self._largest = int(np.clip(_ROWS_AHEAD // max(1, arms * len(system.states)), 16, 4096))
+        self.largest = int(np.clip(_ROWS_AHEAD // max(1, arms * len(system.states)), 16, 4096))
         self._means: dict[Intervention, float] = {}
         self._sizes: dict[Intervention, int] = {}
         self._ahead: dict[Intervention, list[Observations]] = {}
@@ -211,8 +267,13 @@ class _RowsAhead:
             ahead = self._ahead[intervention] = self._draw(intervention)
         return ahead.pop()
 
+    def block(self, intervention: Intervention) -> Observations:
+        """Draw the next block of rows, each twice as large as the one before, of at most `largest` rows."""
+        size = self._sizes[intervention] = min(2 * self._sizes.get(intervention, 4), self.largest)
+        return self._system.sample(intervention, size, self._rng)
+
     def _draw(self, intervention: Intervention) -> list[Observations]:
-        size = self._sizes[intervention] = min(2 * self._sizes.get(intervention, 4), self._largest)
-        block = self._system.sample(intervention, size, self._rng)
+        block = self.block(intervention)
         codes, rewards = block.codes, block.rewards
-        return [Observations(codes[row : row + 1], rewards[row : row + 1]) for row in range(size - 1, -1, -1)]
+        last = len(rewards) - 1
+        return [Observations(codes[row : row + 1], rewards[row : row + 1]) for row in range(last, -1, -1)]

@@ -44,7 +44,12 @@ def repaired_graph() -> object:
 def estimates() -> object:
     table = read_csv("data/asia.csv")
     known = Knowledge(roots=["dysp"], forbidden=[("tub", "either")])
-    settings = {"method": "ges"}, {"method": "pc", "uc_rule": 0, "uc_priority": 1}, {"knowledge": known}
+    settings = (
+        {"method": "ges"},
+        {"method": "boss"},
+        {"method": "pc", "uc_rule": 0, "uc_priority": 1},
+        {"knowledge": known},
+    )
     found = [estimate(table, **some) for some in settings]
     return [(one.graph.to_json(), [*map(str, one.repairs)]) for one in found]
 

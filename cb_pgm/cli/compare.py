@@ -1,4 +1,4 @@
-"""`cb-pgm compare`: the errors of an estimated graph, and what they cost the searches."""
+"""`cb-pgm compare`: the errors of an estimated graph, and what they cost effects and searches."""
 
 from __future__ import annotations
 
@@ -47,6 +47,11 @@ def execute(options: Namespace) -> None:
         found = f"precision {values['precision']:.3f}, recall {values['recall']:.3f}, F1 {values['f1']:.3f}"
         print_text(f"{name}: {found}")
     n = len(truth.graph.nodes)
+    for name, wrong in (("parent", scores["parent_aid"]), ("ancestor", scores["ancestor_aid"])):
+        print_text(
+            f"effects identified wrongly, adjusting for {name}s: {wrong['wrong']:,} of {n * (n - 1):,} "
+            f"({wrong['share']:.1%}; {name}-AID)"
+        )
     if dag is None:
         print_text(
             "(The true graph is known up to its equivalence class; one DAG of it answers the searches.)"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, _ArgumentGroup
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,12 @@ from cb_pgm.cli.options import (
     settings_of,
 )
 from cb_pgm.cli.usage import UsageError
-from cb_pgm.files import check_folder, json_text, print_text, write_text
+from cb_pgm.files import check_folder, json_text, print_text, whole_folder, write_text
 
 if TYPE_CHECKING:
     from cb_pgm.effects.report import EffectsReport
 
-__all__ = ["add_arguments", "execute"]
+__all__ = ["add_arguments", "add_engine", "add_randomised", "check_engine", "check_reward_range", "execute"]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -36,13 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument(
         "--not-settable", nargs="+", default=(), metavar="COL", help="variables that can't be set"
     )
-    group.add_argument(
-        "--randomised",
-        nargs="+",
-        default=(),
-        metavar="COL",
-        help="variables that were set at random in every row, as the treatment of a trial",
-    )
+    add_randomised(group)
     group.add_argument("--minimize", action="store_true", help="look for the lowest mean reward")
     group = parser.add_argument_group("the claims")
     group.add_argument(
@@ -73,20 +68,53 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="σ of the reward given its causes (default: the residual's, from the rows)",
     )
     group = parser.add_argument_group("the draws")
+    add_engine(group)
+    group.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="seed of all randomness (default: 0)"
+    )
+    add_output(parser, out="folder for effects.json, effects.txt and pictures of the arms and of the graphs")
+
+
+def add_randomised(group: _ArgumentGroup) -> None:
+    """Add --randomised."""
+    group.add_argument(
+        "--randomised",
+        nargs="+",
+        default=(),
+        metavar="COL",
+        help="variables that were set at random in every row, as the treatment of a trial",
+    )
+
+
+def add_engine(group: _ArgumentGroup) -> None:
+    """Add --draws, and where they are made: --jobs and --dask."""
     group.add_argument(
         "--draws", type=count, default=100, metavar="N", help="number of resampled tables (default: 100)"
     )
     group.add_argument("--jobs", type=count, default=1, metavar="N", help="number of processes (default: 1)")
     group.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="seed of all randomness (default: 0)"
+        "--dask",
+        metavar="ADDRESS",
+        help="address of a Dask scheduler, tcp://HOST:PORT, or local to start two workers",
     )
-    add_output(parser, out="folder for effects.json, effects.txt and the picture of the arms")
+
+
+def check_reward_range(options: Namespace) -> None:
+    """Raise UsageError where the ends of --reward-range are turned round."""
+    if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
+        raise UsageError("--reward-range takes the lower end first, then the upper one")
+
+
+def check_engine(options: Namespace) -> None:
+    """Raise UsageError where --jobs and --dask don't go together."""
+    if options.dask is not None and options.jobs != 1:
+        raise UsageError("--jobs and --dask both decide where graphs are drawn: give one of them")
 
 
 def execute(options: Namespace) -> None:
     """Read the table, draw graphs and print what it says of every arm."""
-    if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
-        raise UsageError("--reward-range takes the lower end first, then the upper one")
+    check_reward_range(options)
+    check_engine(options)
 
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.effects.estimate import estimate_effects
@@ -114,20 +142,24 @@ def execute(options: Namespace) -> None:
             draws=options.draws,
             seed=options.seed,
             jobs=options.jobs,
+            dask=options.dask,
             progress=step,
         )
-    if options.out is not None:
-        _write_folder(report, options.out)
+    with whole_folder(options.out) as folder:
+        if folder is not None:
+            _write(report, table.variables, folder)
     print_text(json_text(report.to_dict()) if options.json else report.to_text())
 
 
-def _write_folder(report: EffectsReport, folder: Path) -> None:
+def _write(report: EffectsReport, variables: Sequence[str], folder: Path) -> None:
+    from cb_pgm.plotting.drawn_graph import draw_drawn_graph, drawn_edges_frame
     from cb_pgm.plotting.effects import draw_effects, effects_frame
     from cb_pgm.plotting.regret import save
 
-    folder.mkdir(parents=True, exist_ok=True)
     answer = report.to_dict()
     write_text(folder / "effects.json", json_text(answer))
     write_text(folder / "effects.txt", report.to_text())
     figure = draw_effects(effects_frame(answer), report.do_nothing, reward=report.reward)
     save(figure, folder / "effects")
+    leading = list(report.decision.leader)
+    save(draw_drawn_graph(drawn_edges_frame(answer), variables, marked=leading), folder / "graphs")

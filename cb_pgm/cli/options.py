@@ -117,9 +117,9 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
     group = parser.add_argument_group("the estimate of its graph")
     group.add_argument(
         "--method",
-        choices=("ges", "pc", "chow-liu"),
-        default="ges",
-        help="algorithm that estimates the essential graph (default: ges)",
+        choices=("ges-boss", "ges", "boss", "pc", "chow-liu"),
+        default="ges-boss",
+        help="algorithm that estimates the essential graph (default: ges-boss)",
     )
     group.add_argument(
         "--knowledge",
@@ -143,11 +143,22 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
         help="pc: causal-learn's rule for orienting v-structures (default: 2)",
     )
     group.add_argument(
+        "--score",
+        choices=("bdeu", "bic"),
+        default="bdeu",
+        help="ges and boss: the score that they maximise (default: bdeu)",
+    )
+    group.add_argument(
         "--equivalent-sample-size",
         type=positive,
-        default=1.0,
         metavar="N",
-        help="ges: weight of the BDeu score's prior, in rows (default: 1)",
+        help="ges and boss: weight of the BDeu score's prior, in rows (default: chosen by the data)",
+    )
+    group.add_argument(
+        "--time-limit",
+        type=positive,
+        metavar="S",
+        help="end the search after S seconds with the best graph so far",
     )
 
 
@@ -205,10 +216,16 @@ def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
     group.add_argument("--seed", type=seed, metavar="N", help="seed of the policy (default: drawn)")
 
 
-def add_problem(group: _ArgumentGroup, *, source: str, reward_range: str) -> None:
+def add_problem(
+    group: _ArgumentGroup,
+    *,
+    source: str,
+    reward_range: str,
+    noise_scale: str = "σ: rewards are σ-subgaussian around their mean (default: half of their range)",
+) -> None:
     """Add what policies need to know: graph, arms, δ, gaps, noise scale.
 
-    `source` says where the gaps' defaults come from, `reward_range` explains that option.
+    `source` says where the gaps' defaults come from; `reward_range` and `noise_scale` explain these options.
     """
     group.add_argument(
         "--graph", type=Path, metavar="FILE", help="graph (JSON or BIF) to use instead of an estimate"
@@ -247,7 +264,7 @@ def add_problem(group: _ArgumentGroup, *, source: str, reward_range: str) -> Non
         "--noise-scale",
         type=positive,
         metavar="S",
-        help="σ: rewards are σ-subgaussian around their mean (default: half of their range)",
+        help=noise_scale,
     )
 
 

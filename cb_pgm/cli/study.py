@@ -36,6 +36,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="ADDRESS",
         help="address of a Dask scheduler, tcp://HOST:PORT, or local to start two workers",
     )
+    parser.add_argument(
+        "--cold", action="store_true", help="let policies start without rows, whatever FILE.toml says of them"
+    )
     parser.add_argument("--resume", action="store_true", help="continue the unfinished study in DIR")
     parser.add_argument("--force", action="store_true", help="start over and delete the results in DIR")
     add_result(parser)
@@ -52,6 +55,8 @@ def execute(options: Namespace) -> None:
     from cb_pgm.study import Study, run_study
 
     study = Study.from_toml(options.file)
+    if options.cold:
+        study = study.cold()
     total = sum(1 for _ in study.cells())
     with progress(total, "Playing", unit="cell") as step:
         counts = run_study(

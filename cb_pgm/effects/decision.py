@@ -12,7 +12,8 @@ cause, at δ. If there is one only, and no hidden cause, seeing and setting it h
 is left out for a variable that was set.
 
 *Fitted* or *assumed*: means over graphs of the arms without enough set rows, with quantiles of the draws as
-intervals.
+intervals. A gain's interval is at 1 − 2δ, which leaves δ below it: recommending an arm claims that it gains,
+not how little, and an arm that isn't better than do() is taken for one in δ of the draws.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from cb_pgm.effects.arms import Arm, Draws
 from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.measured import Interval, Sample, anytime_interval, mean_interval
 from cb_pgm.effects.noise import RewardScale
-from cb_pgm.effects.values import Comparison, Decision
+from cb_pgm.effects.values import ArmRows, Comparison, Decision
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.model.intervention import Intervention
 
-__all__ = ["decide"]
+__all__ = ["decide", "seen_rows"]
 
 _MAY_BE_BEST = 0.05  # P(best) from which on an arm is a contender
 _CONTENDERS = 6
@@ -107,12 +108,23 @@ def decide(
         mean=chosen.mean,
         interval=chosen.interval,
         over_nothing=chosen.over_nothing,
+        seen=seen_rows(rows, chosen.leader, scale, failure_prob)
+        if chosen.name in ("fitted", "assumed")
+        else None,
         second=None if chosen.second is None else _intervention(chosen.second),
         over_second=chosen.over_second,
         p_best=float(leading),
         contenders=tuple(_intervention(arm) for arm in contenders),
         next=_next_steps(chosen, contenders, arms, draws, scale, failure_prob, power),
     )
+
+
+def seen_rows(rows: Rows, arm: Arm, scale: RewardScale, failure_prob: float) -> ArmRows | None:
+    """Summarise the rows that show an arm without its being set; None if there are none."""
+    if not arm.shown.any():
+        return None
+    sample = Sample.of(rows.rewards[arm.shown])
+    return ArmRows(sample.rows, sample.mean, mean_interval(sample, failure_prob, binary=scale.binary))
 
 
 def _identified_cause(
@@ -189,7 +201,9 @@ def _by_rows(
     """
     ranked = sorted(pieces, key=lambda piece: (-sign * piece[1].mean, piece[0].name))
     leader, own, against, share = ranked[0]
-    each = failure_prob / len(ranked)  # over do() and over each other arm, whichever leads
+    # Over do() and over each other arm, whichever leads; where do() mixes two arms both are one contrast.
+    only_two = len(ranked) == 2 and abs(sum(piece[3] for piece in ranked) - 1) < 1e-9
+    each = failure_prob / (1 if only_two else len(ranked))
     nothing = _welch(own, against, sign, each, 1 - share)
     second, over_second = None, None
     if len(ranked) > 1:
@@ -203,10 +217,10 @@ def _welch(one: Sample, other: Sample, sign: int, failure_prob: float, factor: f
     gain = factor * sign * (one.mean - other.mean)
     variance = one.of_mean + other.of_mean
     if min(one.rows, other.rows) < 2 or variance == 0:
-        return Comparison(gain, (-math.inf, math.inf))
+        return Comparison(gain, (-math.inf, math.inf), 1 - failure_prob)
     freedom = variance**2 / (one.of_mean**2 / (one.rows - 1) + other.of_mean**2 / (other.rows - 1))
     radius = factor * float(stats.t.ppf(1 - failure_prob / 2, freedom)) * math.sqrt(variance)
-    return Comparison(float(gain), (float(gain - radius), float(gain + radius)))
+    return Comparison(float(gain), (float(gain - radius), float(gain + radius)), 1 - failure_prob)
 
 
 def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, failure_prob: float) -> _Ground:
@@ -240,8 +254,8 @@ def _ranked(arms: Sequence[Arm], draws: Draws) -> list[int]:
 
 
 def _compared(gains: Array, failure_prob: float) -> Comparison:
-    low, high = np.quantile(gains, [failure_prob / 2, 1 - failure_prob / 2])
-    return Comparison(float(gains.mean()), (float(low), float(high)))
+    low, high = np.quantile(gains, [failure_prob, 1 - failure_prob])
+    return Comparison(float(gains.mean()), (float(low), float(high)), 1 - 2 * failure_prob)
 
 
 def _next_steps(

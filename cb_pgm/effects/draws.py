@@ -4,7 +4,8 @@ One draw resamples the rows, estimates the graph of the resampled table and take
 a member of the class drawn uniformly (`discovery.graphs.class_sampling`), parents of the reward drawn by
 their weights (`cb_pgm.effects.parents`), and tables drawn from their Dirichlet posteriors, all given the
 resampled rows. The means of all arms are then exact (`cb_pgm.model.exact`). The rows in which a variable was
-set count for the tables of all others.
+set count for the tables of all others. Where the graph is given, nothing is searched and all draws take the
+table's own rows.
 
 Posteriors given the resampled rows rather than all rows count the sampling error twice. That is meant: the
 intervals also have to cover what one greedy search for each table misses. On eight tables each of asia, sachs
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,8 @@ from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.exact import ExactInference
 from cb_pgm.model.fitting import is_binary
-from discovery import DiscreteTable, EssentialGraph, estimate
+from cb_pgm.processes import mapped
+from discovery import DiscreteTable, EssentialGraph, EstimatedGraph, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.class_sampling import ClassSampler
 
@@ -51,7 +53,7 @@ class Source:
     settings
         How a graph is estimated, the knowledge as a value.
     graph
-        A graph to use instead of estimates, over the rows' variables; None: estimate.
+        A graph to use instead of estimates, over the rows' variables; None: estimate on resampled rows.
     reward_parents
         Sets of columns that may be the reward's parents, with their probabilities.
     """
@@ -89,16 +91,17 @@ def draw_models(
     draws: int,
     seed: int,
     jobs: int = 1,
+    dask: str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> DrawnModels:
     """Draw models, five for each of `draws` resampled tables.
 
-    Each draw has a seed of its own, so that the result doesn't depend on the number of processes, `jobs`.
-    `progress` is called with 1 after each draw.
+    Each draw has a seed of its own, so that the result doesn't depend on where it is made (`jobs`, `dask`:
+    `cb_pgm.processes.mapped`). `progress` is called with 1 after each draw.
     """
     seeds = np.random.SeedSequence(seed).spawn(draws)
     found = []
-    for part in _drawn(source, seeds, jobs):
+    for part in mapped(_draw, source, seeds, jobs=jobs, dask=dask):
         found.append(part)
         if progress is not None:
             progress(1)
@@ -109,28 +112,22 @@ def draw_models(
     )
 
 
-def _drawn(source: Source, seeds: Sequence[np.random.SeedSequence], jobs: int) -> Iterator[DrawnModels]:
-    if jobs == 1 or len(seeds) < 2:
-        for seed in seeds:
-            yield _draw(source, seed)
-        return
-    from joblib import Parallel, delayed, parallel_config  # late: one process needs none of it
-
-    with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
-        yield from Parallel(return_as="generator")(delayed(_draw)(source, seed) for seed in seeds)
-
-
 def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     """Take one resampled table and the models of it."""
     rng = np.random.default_rng(seed)
-    rows = source.rows.resampled(rng)
-    sampler = ClassSampler(source.graph or _estimated(rows, source.settings))
+    rows = source.rows
+    graph, equivalent_sample_size = source.graph, source.settings.equivalent_sample_size or 1.0
+    if graph is None:
+        rows = rows.resampled(rng)
+        found = _estimated(rows, source.settings.for_resamples())
+        graph, equivalent_sample_size = found.graph, found.equivalent_sample_size
+    sampler = ClassSampler(graph)
     sets, weights = list(source.reward_parents), _weights(rows, source.reward_parents)
     index = {name: v for v, name in enumerate(rows.variables)}
     models = []
     for _ in range(MODELS_A_DRAW):
         edges = frozenset((index[tail], index[head]) for tail, head in sampler.draw(rng).edges)
-        model = _drawn_model(rows, edges, source.settings.equivalent_sample_size, rng)
+        model = _drawn_model(rows, edges, equivalent_sample_size, rng)
         reward = _drawn_reward(rows, sets[int(rng.choice(len(sets), p=weights))], rng)
         mean, moved = ExactInference(model).arm_means(reward)
         models.append((mean, moved, edges))
@@ -144,10 +141,10 @@ def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     )
 
 
-def _estimated(rows: Rows, settings: EstimateSettings) -> EssentialGraph:
+def _estimated(rows: Rows, settings: EstimateSettings) -> EstimatedGraph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the estimate on the table itself has warned
-        return estimate(DiscreteTable(rows.codes, rows.states), **settings.estimate_keywords()).graph
+        return estimate(DiscreteTable(rows.codes, rows.states), **settings.estimate_keywords())
 
 
 def _weights(rows: Rows, sets: dict[tuple[int, ...], float]) -> Array:

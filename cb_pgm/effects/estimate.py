@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
 from cb_pgm.effects.arms import Arm, Draws, arms_of, draws_of
 from cb_pgm.effects.canonical import Rows, canonical_rows
-from cb_pgm.effects.decision import decide
+from cb_pgm.effects.decision import decide, seen_rows
 from cb_pgm.effects.draws import Source, draw_models
 from cb_pgm.effects.measured import Sample, anytime_interval, bounds, mean_interval
 from cb_pgm.effects.noise import RewardScale, reward_scale
-from cb_pgm.effects.open_edges import deciding_edges
+from cb_pgm.effects.open_edges import deciding_edges, drawn_edges
 from cb_pgm.effects.parents import likely_parents
 from cb_pgm.effects.report import EffectsReport
 from cb_pgm.effects.sink import sink_warnings
-from cb_pgm.effects.values import ArmEffect, SetRows
+from cb_pgm.effects.values import ArmEffect, ArmRows
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import States
 from cb_pgm.wording import did_you_mean
-from discovery import DiscreteTable, EssentialGraph, Knowledge, read_knowledge
+from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate, read_knowledge
 from discovery.estimation.settings import EstimateSettings
 
 __all__ = ["estimate_effects"]
@@ -43,6 +44,7 @@ def estimate_effects(
     draws: int = 100,
     seed: int = 0,
     jobs: int = 1,
+    dask: str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> EffectsReport:
     """Return what a table with rewards says of every arm, how sure that is, and what it hangs on.
@@ -54,7 +56,8 @@ def estimate_effects(
     table
         Observations with rewards; rows in which a variable was set count as such.
     settings
-        How graphs are estimated, and the background knowledge, which every graph respects; None: GES.
+        How graphs are estimated, and the background knowledge, which every graph respects; None: the
+        defaults.
     graph
         A graph over the table's variables to use instead of estimates.
     settable, not_settable
@@ -78,13 +81,15 @@ def estimate_effects(
         The source of all randomness. It has a default, so that one table has one answer.
     jobs
         The number of processes.
+    dask
+        Used instead of `jobs`: the address of a Dask scheduler, or "local" for two workers on this machine.
     progress
         Called with 1 after each resampled table.
 
     Raises
     ------
     CausalBanditError
-        If the table has no rewards, or a setting doesn't fit it.
+        If the table has no rewards, a setting doesn't fit it, or Dask is missing or not reachable.
     DiscoveryError
         If the knowledge doesn't fit the table.
 
@@ -108,8 +113,9 @@ def estimate_effects(
     parents = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
     names = [rows.variables[column] for column in next(iter(parents))]
     scale = reward_scale(rows, names, noise_scale, reward_range)
-    source = Source(rows, known, None if graph is None else _in_order(graph, rows), parents)
-    models = draw_models(source, draws, seed, jobs, progress)
+    used = _given_graph(rows, known) if graph is None else _in_order(graph, rows)
+    source = Source(rows, known, used, parents)
+    models = draw_models(source, draws, seed, jobs, dask, progress)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(draws,)))
     sign = -1 if minimize else 1
     arms = arms_of(rows, _settable(rows, settable, not_settable), randomised)
@@ -138,11 +144,13 @@ def estimate_effects(
         set_rows=len(rows.targets),
         draws=draws,
         models=len(models),
+        is_searched=used is None,
         failure_prob=failure_prob,
         do_nothing=nothing.mean,
         do_nothing_interval=mean_interval(nothing, failure_prob, binary=scale.binary),
         scale=scale,
         arms=effects,
+        edges=drawn_edges(rows.variables, drawn),
         hangs_on=deciding_edges(rows.variables, arms, drawn),
         decision=decision,
         warnings=(
@@ -181,6 +189,18 @@ def _with_roots(known: Knowledge, roots: Collection[str]) -> Knowledge:
     return replace(known, roots=tuple(dict.fromkeys([*known.roots, *sorted(roots)])))
 
 
+def _given_graph(rows: Rows, settings: EstimateSettings) -> EssentialGraph | None:
+    """Return the only graph that the knowledge leaves; None if it leaves any pair of variables open."""
+    known = _knowledge(settings)
+    required = {frozenset(edge) for edge in known.required}
+    if any(
+        frozenset(pair) not in required and known.may_be_adjacent(*pair)
+        for pair in combinations(rows.variables, 2)
+    ):
+        return None
+    return estimate(DiscreteTable(rows.codes, rows.states), **settings.estimate_keywords()).graph
+
+
 def _in_order(graph: EssentialGraph, rows: Rows) -> EssentialGraph:
     """Return the graph with its nodes in canonical order."""
     if sorted(graph.nodes) != list(rows.variables):
@@ -216,12 +236,12 @@ def _effects(
     lows, highs = np.quantile(drawn.means, [0.05, 0.95], axis=0)
     found = []
     for column, arm in enumerate(arms):
-        seen = Sample.of(rows.rewards[arm.shown]) if arm.shown.any() else None
+        seen = seen_rows(rows, arm, scale, failure_prob)
         set_rows, order = None, (1, -round(float(gains[column]), 12), arm.name)
         if len(arm.set_rewards):
             own = Sample.of(arm.set_rewards)
             interval = anytime_interval(own, failure_prob, scale.arm)
-            set_rows = SetRows(own.rows, own.mean, scale.cut(interval))
+            set_rows = ArmRows(own.rows, own.mean, scale.cut(interval))
             order = (0, -sign * own.mean, arm.name) if arm.is_measured else order
         effect = ArmEffect(
             variable=arm.variable,

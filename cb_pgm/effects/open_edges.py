@@ -1,8 +1,9 @@
-"""The edges whose direction decides which arm is best."""
+"""The edges of the drawn graphs, and those whose direction decides which arm is best."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,16 +11,29 @@ from numpy.typing import NDArray
 
 from cb_pgm.effects.arms import Arm, Draws
 from cb_pgm.effects.draws import MODELS_A_DRAW
-from cb_pgm.effects.values import OpenEdge
+from cb_pgm.effects.values import DrawnEdge, OpenEdge
 from cb_pgm.model.intervention import Intervention
 
-__all__ = ["deciding_edges"]
+__all__ = ["deciding_edges", "drawn_edges"]
 
+_RARE = 0.02  # of the graphs: edges in fewer aren't worth showing
 _FEW = 0.05  # of the draws at least have either direction
 _CLEAR = 4.0  # standard errors by which the direction has to shift the two best arms against each other
 _MOST = 10
 
 Array = NDArray[np.float64]
+
+
+def drawn_edges(variables: Sequence[str], draws: Draws) -> tuple[DrawnEdge, ...]:
+    """Return every edge with its shares of graphs in either direction, sorted by name."""
+    counts = Counter(edge for edges in draws.directed for edge in edges)
+    total = len(draws.directed)
+    pairs = sorted({tuple(sorted(edge)) for edge in counts})
+    return tuple(
+        DrawnEdge((variables[one], variables[other]), counts[one, other] / total, counts[other, one] / total)
+        for one, other in pairs
+        if counts[one, other] + counts[other, one] >= _RARE * total
+    )
 
 
 def deciding_edges(variables: Sequence[str], arms: Sequence[Arm], draws: Draws) -> tuple[OpenEdge, ...]:

@@ -6,6 +6,9 @@ means at its states come out alike; a parent that is missed leaves its arms with
 aren't the posterior by BDeu, which takes a parent of small effect for none. On six tables each of sachs and
 random DAGs with 300 rows, 90 % intervals of arms that move the reward covered 93 and 98 % of them with Akaike
 weights and 91 and 95 % with BDeu, and the arm with the best mean lost .018 and .014 against .026 and .032.
+
+Leaving variables out saves rows. Where the table has plenty for all variables together, in every one of their
+joint states, nothing is left out: the effect of each is then measured, rather than whether it has one.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ __all__ = ["joint_index", "likely_parents", "set_score"]
 
 _LIKELY = 20  # sets that are widened further at a time
 _NEGLIGIBLE = 12.0  # nats below the best score
+_PLENTY = 50  # rows in every joint state of all variables, for which none of them is left out
 _PAIRED = 40  # the number of variables, the best on their own, that are also tried two by two
 
 Columns = tuple[int, ...]
@@ -35,8 +39,11 @@ def likely_parents(
 
     Sets of at most two variables are scored first. Then one variable at a time is added to or removed from
     the 20 best, until these stay the same. Sets e¹² times less likely than the best are left out; the weights
-    of the others add up to 1.
+    of the others add up to 1. With 50 rows or more in every joint state of all columns the only set is that
+    of all columns.
     """
+    if _are_plenty(codes, cards):
+        return {tuple(range(len(cards))): 1.0}
     score = set_score(codes, rewards, cards)
     columns = range(len(cards))
     singles = sorted(columns, key=lambda column: (-score((column,)), column))
@@ -80,6 +87,15 @@ def set_score(
         return known[columns]
 
     return score
+
+
+def _are_plenty(codes: NDArray[np.int16], cards: Sequence[int]) -> bool:
+    """Return whether every joint state of all columns has 50 rows or more."""
+    size = math.prod(cards)
+    if size * _PLENTY > len(codes):
+        return False
+    cells = joint_index(codes, tuple(range(len(cards))), tuple(cards))
+    return bool(np.bincount(cells, minlength=size).min() >= _PLENTY)
 
 
 def joint_index(codes: NDArray[np.int16], columns: Columns, shape: tuple[int, ...]) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.text import report_text
-from cb_pgm.effects.values import Answer, ArmEffect
+from cb_pgm.effects.values import Answer, ArmEffect, ArmRows
 from cb_pgm.model.intervention import Intervention
 
 __all__ = ["EffectsReport"]
@@ -31,6 +31,10 @@ class EffectsReport(Answer):
         return {
             "do_nothing": {"mean": self.do_nothing, "interval": _ends(self.do_nothing_interval)},
             "arms": [_arm(arm) for arm in self.arms],
+            "edges": [
+                {"edge": list(edge.edge), "forward": edge.forward, "backward": edge.backward}
+                for edge in self.edges
+            ],
             "hangs_on": [
                 {
                     "edge": list(edge.edge),
@@ -64,16 +68,18 @@ def _arm(arm: ArmEffect) -> dict[str, Any]:
     return {
         "variable": arm.variable,
         "state": arm.state,
-        "seen": {"rows": seen.rows if seen else 0, "mean": seen.mean if seen else None},
-        "set": None
-        if set_rows is None
-        else {"rows": set_rows.rows, "mean": set_rows.mean, "interval": _ends(set_rows.interval)},
+        "seen": {"rows": 0, "mean": None} if seen is None else _rows(seen),
+        "set": None if set_rows is None else _rows(set_rows),
         "bounds": _ends(arm.bounds),
         "mean": arm.mean,
         "interval": _ends(arm.interval),
         "p_best": arm.p_best,
         "p_better": arm.p_better,
     }
+
+
+def _rows(shown: ArmRows) -> dict[str, Any]:
+    return {"rows": shown.rows, "mean": shown.mean, "interval": _ends(shown.interval)}
 
 
 def _setting(intervention: Intervention) -> dict[str, str] | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cb_pgm.effects.measured import Interval, Sample
-from cb_pgm.effects.values import Answer, ArmEffect, Comparison, Decision, OpenEdge, SetRows
+from cb_pgm.effects.measured import Interval
+from cb_pgm.effects.noise import RewardScale
+from cb_pgm.effects.values import Answer, ArmEffect, ArmRows, Comparison, Decision, OpenEdge
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.wording import count, number, setting
 
-__all__ = ["report_text"]
+__all__ = ["effects_text", "hanging_sentences", "recommendation_sentences", "report_text", "scale_sentences"]
 
 _SHOWN = 20  # arms in the table
 
@@ -36,26 +37,43 @@ def report_text(report: Answer) -> str:
     """Return the whole answer: the recommendation first, then what it hangs on, the arms and the notes."""
     parts = [
         _heading(report),
-        "\n".join(_recommendation(report)),
-        "\n".join(map(_hangs_on, report.hangs_on)),
+        "\n".join(recommendation_sentences(report)),
+        "\n".join(hanging_sentences(report)),
         "\n".join(report.decision.next),
         _arms(report.arms),
-        "\n".join(_notes(report)),
+        "\n".join(scale_sentences(report.scale)),
         "\n".join(f"warning: {warning}" for warning in report.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
+def effects_text(report: Answer) -> str:
+    """Return the part of the answer that is about the arms, for a run that has the recommendation already."""
+    parts = [
+        _heading(report),
+        _arms(report.arms),
+        "\n".join(f"warning: {warning}" for warning in report.warnings),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def hanging_sentences(report: Answer) -> list[str]:
+    """Return a sentence for every edge on whose direction the choice hangs."""
+    return [_hangs_on(edge) for edge in report.hangs_on]
+
+
 def _heading(report: Answer) -> str:
     set_rows = f" and {count(report.set_rows, 'row')} in which a variable was set" if report.set_rows else ""
     aim = "lowest" if report.minimize else "highest"
+    drawn = f"graphs drawn from {report.draws:,} resampled tables"
     return (
         f"Which intervention has the {aim} mean of {report.reward}? From {count(report.rows, 'row')}"
-        f"{set_rows}, {report.models:,} graphs drawn from {report.draws:,} resampled tables."
+        f"{set_rows}, {report.models:,} {drawn if report.is_searched else 'models of the given graph'}."
     )
 
 
-def _recommendation(report: Answer) -> list[str]:
+def recommendation_sentences(report: Answer) -> list[str]:
+    """Return the choice or that there is none, its gains, its ground and P(best), a sentence or two each."""
     decision = report.decision
     level = f"{100 * (1 - report.failure_prob):g} %"
     expected = (
@@ -80,8 +98,14 @@ def _recommendation(report: Answer) -> list[str]:
             f"Gain over the second best, {setting(decision.second)}: {_comparison(decision.over_second)}"
             f"{_undecided_between(decision)}."
         )
-    share = f"P(best): {decision.p_best:.2f}."
-    return [*lines, share, _GROUNDS[decision.grounds]]
+    lines += [f"P(best): {decision.p_best:.2f}.", _GROUNDS[decision.grounds]]
+    if decision.seen is not None:
+        lines.append(
+            f"The {count(decision.seen.rows, 'row')} that show {setting(decision.leader)} have a mean of "
+            f"{number(decision.seen.mean)}, {level} interval {_interval(decision.seen.interval)}: setting it "
+            f"has the same mean if nothing causes both it and the reward."
+        )
+    return lines
 
 
 def _undecided_between(decision: Decision) -> str:
@@ -90,7 +114,8 @@ def _undecided_between(decision: Decision) -> str:
 
 
 def _comparison(comparison: Comparison) -> str:
-    return f"{number(comparison.gain)}, interval {_interval(comparison.interval)}"
+    level = f"{100 * comparison.level:.3g} %"
+    return f"{number(comparison.gain)}, {level} interval {_interval(comparison.interval)}"
 
 
 def _hangs_on(edge: OpenEdge) -> str:
@@ -131,11 +156,11 @@ def _arms(arms: Sequence[ArmEffect]) -> str:
     return "\n".join([*lines, f"… and {count(left, 'further arm')}; --json has all"] if left > 0 else lines)
 
 
-def _seen(sample: Sample | None) -> str:
+def _seen(sample: ArmRows | None) -> str:
     return "never" if sample is None else f"{number(sample.mean)} ({sample.rows:,})"
 
 
-def _set(rows: SetRows | None) -> str:
+def _set(rows: ArmRows | None) -> str:
     return "–" if rows is None else f"{number(rows.mean)}, {_interval(rows.interval)} ({rows.rows:,})"
 
 
@@ -143,9 +168,8 @@ def _interval(interval: Interval) -> str:
     return f"{number(interval[0])} to {number(interval[1])}"
 
 
-def _notes(report: Answer) -> list[str]:
+def scale_sentences(scale: RewardScale) -> list[str]:
     """Say which scale and which range of rewards were used, and which flag changes them."""
-    scale = report.scale
     given = f" given {' and '.join(scale.parents)}" if scale.parents else ""
     if scale.given:
         sigma = f"σ = {number(scale.residual)} as given (--noise-scale)"

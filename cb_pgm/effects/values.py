@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.noise import RewardScale
 from cb_pgm.model.intervention import Intervention
 
-if TYPE_CHECKING:
-    from cb_pgm.effects.measured import Sample
-
-__all__ = ["Answer", "ArmEffect", "Comparison", "Decision", "OpenEdge", "SetRows"]
+__all__ = ["Answer", "ArmEffect", "ArmRows", "Comparison", "Decision", "DrawnEdge", "OpenEdge"]
 
 
 @dataclass(frozen=True)
-class SetRows:
-    """Rows in which an arm was set: their number, their mean and its anytime interval."""
+class ArmRows:
+    """Rows that show an arm: their number, their mean and an interval for it.
+
+    It is an anytime interval where the arm was set, and the usual one where it was seen.
+    """
 
     rows: int
     mean: float
@@ -47,8 +46,8 @@ class ArmEffect:
 
     variable: str
     state: str
-    seen: Sample | None
-    set_rows: SetRows | None
+    seen: ArmRows | None
+    set_rows: ArmRows | None
     bounds: Interval
     mean: float
     interval: Interval
@@ -59,6 +58,15 @@ class ArmEffect:
     def intervention(self) -> Intervention:
         """The arm as an intervention."""
         return Intervention({self.variable: self.state})
+
+
+@dataclass(frozen=True)
+class DrawnEdge:
+    """An edge of the drawn graphs: (a, b), sorted by name, and the shares of graphs with a → b and b → a."""
+
+    edge: tuple[str, str]
+    forward: float
+    backward: float
 
 
 @dataclass(frozen=True)
@@ -89,10 +97,11 @@ class OpenEdge:
 
 @dataclass(frozen=True)
 class Comparison:
-    """By how much one arm is better than something else, and an interval for that."""
+    """By how much one arm is better than something else, and an interval for that at `level`."""
 
     gain: float
     interval: Interval
+    level: float
 
     @property
     def is_decided(self) -> bool:
@@ -116,6 +125,8 @@ class Decision:
         The mean of `leader` on that ground, from the table's rows.
     over_nothing
         Its gain over do(). Gains are improvements: positive also where lower rewards are better.
+    seen
+        The rows that show the leader, where the ground isn't these; None if there are none.
     second, over_second
         The second best arm on that ground and the gain over it; None if there is no other.
     p_best
@@ -131,6 +142,7 @@ class Decision:
     mean: float
     interval: Interval
     over_nothing: Comparison
+    seen: ArmRows | None
     second: Intervention | None
     over_second: Comparison | None
     p_best: float
@@ -156,7 +168,9 @@ class Answer:
     rows, set_rows
         The numbers of rows in which nothing was set, and in which a variable was.
     draws, models
-        The numbers of resampled tables and of models drawn from them.
+        The numbers of draws and of models taken in them.
+    is_searched
+        Whether every draw estimates a graph on a resampled table; otherwise the graph is given.
     failure_prob
         δ: means that were measured and gains have intervals at 1 − δ.
     do_nothing, do_nothing_interval
@@ -165,6 +179,8 @@ class Answer:
         The scale of the rewards.
     arms
         The arms with set rows first, then by their mean over graphs, the best first.
+    edges
+        The edges of the drawn graphs, those in fewer than 2 % of them left out, sorted by name.
     hangs_on
         The edges that decide, the most decisive first.
     decision
@@ -179,11 +195,13 @@ class Answer:
     set_rows: int
     draws: int
     models: int
+    is_searched: bool
     failure_prob: float
     do_nothing: float
     do_nothing_interval: Interval
     scale: RewardScale
     arms: tuple[ArmEffect, ...]
+    edges: tuple[DrawnEdge, ...]
     hangs_on: tuple[OpenEdge, ...]
     decision: Decision
     warnings: tuple[str, ...]

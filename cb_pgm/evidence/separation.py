@@ -35,6 +35,7 @@ class RecentRows:
         self._codes: NDArray[np.int16] = np.zeros((_KEPT, n), dtype=np.int16)
         self._older: NDArray[np.int64] = np.full(_KEPT, -1, dtype=np.int64)
         self._newest: NDArray[np.int64] = np.full((n, largest), -1, dtype=np.int64)
+        self._one: NDArray[np.float64] = np.ones((n, largest))
         self._seen = 0
         self._n_states = largest
 
@@ -50,6 +51,7 @@ class RecentRows:
         settable: NDArray[np.bool_],
         first: tuple[Sequence[int], NDArray[np.float64]],
         second: tuple[Sequence[int], NDArray[np.float64]],
+        costs: NDArray[np.float64] | None = None,
     ) -> tuple[tuple[int, int], float]:
         """Return the arm on `variables` under which two explanations differ most, and the squared difference.
 
@@ -61,6 +63,9 @@ class RecentRows:
             bool [n, K]: the arms that may be pulled.
         first, second
             Each an expert's variables and its predictions, float64 [cells] (`Screening.predictions`).
+        costs
+            What a round of each arm costs, float64 [n, K], positive. If given, the arm is the one with the
+            largest squared difference by cost, which is returned too.
 
         Returns
         -------
@@ -82,6 +87,7 @@ class RecentRows:
             first[1],
             np.asarray(second[0], dtype=np.int64),
             second[1],
+            self._one if costs is None else costs,
             self._codes,
             self._older,
             self._newest,
@@ -135,6 +141,7 @@ def _best_arm(
     first_predictions: NDArray[np.float64],
     second: NDArray[np.int64],
     second_predictions: NDArray[np.float64],
+    costs: NDArray[np.float64],
     kept: NDArray[np.int16],
     older: NDArray[np.int64],
     newest: NDArray[np.int64],
@@ -167,6 +174,6 @@ def _best_arm(
                 rows += 1.0
                 used += 1
                 row = older[row % len(kept)]
-            if rows > 0.0 and total / rows > best:
-                best_variable, best_state, best = variable, state, total / rows
+            if rows > 0.0 and total / rows / costs[variable, state] > best:
+                best_variable, best_state, best = variable, state, total / rows / costs[variable, state]
     return best_variable, best_state, best

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CNUCB"]
 
-# Times √(arms · rounds): the largest number of rounds on the search's queries when screening shares the rows.
-# With 2, the queries had more regret than MOSS on systems where screening rules out every set.
+# Times √(arms · rounds): the largest number of rounds on the search's queries while screening has sets left.
 _SHARE = 0.25
+_ASK_AGAIN = 1.02  # growth of the rounds after which a query that wasn't affordable is tried again
 
 
 class _Guard(ScreeningUCB):
-    """Screening beside a search on the graph, which goes on where screening has ruled out every set."""
+    """Screening as a guard of a search on the graph, which goes on where screening rules out every set."""
 
     _follows_by_invariance = False
 
@@ -141,7 +141,11 @@ class CNUCB(GraphPolicy):
         eighth = failure_prob / 8
         if self.screens:
             self._budget = FailureBudget(
-                identification=2 * eighth, search=2 * eighth, verification=eighth, intervals=3 * eighth
+                identification=2 * eighth,
+                invariance=eighth / 2,
+                search=2 * eighth,
+                verification=eighth / 2,
+                intervals=3 * eighth,
             )
         else:
             self._budget = FailureBudget(
@@ -199,7 +203,8 @@ class CNUCB(GraphPolicy):
         self._asked_until = 0
         self._asking = False
         self._query_rounds = 0
-        self._guard = _Guard(
+        self._ask_again_at = 0
+        self._guard = (ScreeningUCB if self.screens else _Guard)(
             self.states,
             failure_prob=2 * (self._budget.identification or self._budget.guard),
             noise_scale=self.noise_scale,
@@ -269,13 +274,27 @@ class CNUCB(GraphPolicy):
             pull = guard.telling_apart({})
             if pull is not None:
                 return pull
-            while self._searching and self._query_rounds < _SHARE * math.sqrt(self._n_arms * self._rounds):
+            while self._searching and self._rounds >= self._ask_again_at:
                 pull = self._evidence.next_pull()
-                if pull is not None:
+                if pull is None:
+                    self._advance(self._evidence.probe())
+                elif self._affords(pull):
                     self._asking = True
                     return pull
-                self._advance(self._evidence.probe())
+                else:
+                    # The rows of other pulls may answer the query by then.
+                    self._ask_again_at = math.ceil(_ASK_AGAIN * self._rounds) + 1
         return self._playing() if self._plays_result else guard.ask()
+
+    def _affords(self, pull: Pull) -> bool:
+        """Return whether a query's pull costs little enough beside all other rounds.
+
+        While screening has sets left, it is likely to be certain first, so queries get few rounds, too.
+        """
+        most = _SHARE * math.sqrt(self._n_arms * self._rounds)
+        if self._guard.screening.left and self._query_rounds + pull.size > most:
+            return False
+        return self._guard.affords(pull)
 
     @property
     def _plays_result(self) -> bool:
@@ -346,6 +365,7 @@ class CNUCB(GraphPolicy):
         self._rounds += len(observations)
         if self._asking:
             self._query_rounds += len(observations)
+            self._guard.charge(intervention, len(observations))
         self._evidence.add(intervention, observations)
         playing = self._play or self._arms
         if playing is not None:

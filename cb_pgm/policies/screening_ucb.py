@@ -24,6 +24,7 @@ from cb_pgm.policies.arms import ArmTotals, joint_arms, single_variable_arms
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.identified_play import IdentifiedPlay
+from cb_pgm.policies.question_cost import QuestionCost
 
 __all__ = ["ScreeningUCB"]
 
@@ -36,6 +37,10 @@ _DIFFERENCE = 0.1
 # Times √(arms · rounds), beyond as many as there are arms: the most rounds spent on telling sets apart; over
 # max_parents, so that more sizes of sets cost no more.
 _SHARE = 1.5
+# The largest cost of separating pulls, relative to what an index policy is going to pay.
+_TEST_SHARE = 0.5
+# The largest cost of questions once no set is left, relative to that of all other rounds.
+_COST_SHARE = 0.2
 
 
 class ScreeningUCB(Policy):
@@ -194,6 +199,8 @@ class ScreeningUCB(Policy):
         self.screening = self._new_screening(1)
         self._telling: set[Intervention] = set()  # arms last asked for to tell sets apart
         self._telling_rounds = 0
+        self._tests = QuestionCost(_TEST_SHARE)  # while sets are left
+        self._questions = QuestionCost(_COST_SHARE)  # once none is
         self._left = -1
         self._told_apart: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._named: tuple[str, ...] = ()
@@ -251,6 +258,8 @@ class ScreeningUCB(Policy):
     def telling_apart(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         """Return the pull that best tells leader from challenger; None where that doesn't pay."""
         self._told_apart = None
+        if self._invariance is not None:
+            return self._telling_causes(self._invariance, under_way)
         if self._left < 1 or (self._left == 1 and self.max_parents == 1):
             return None
         rounds, arms = self._arms.rounds, len(self._pulls)
@@ -274,13 +283,66 @@ class ScreeningUCB(Policy):
         pull = self._pull_of[arm]
         if under_way and missing <= difference * under_way.get(pull.intervention, 0):
             return None  # what is under way will do
+        if not self._tests.below_index(pull, self._arms, self.noise_scale):
+            return None
         self._told_apart = first, second
         self._telling.add(pull.intervention)
         return pull
 
+    def _telling_causes(
+        self, test: InvarianceScreening, under_way: Mapping[Intervention, int]
+    ) -> Pull | None:
+        """Return the pull that best tells apart, for its cost, what invariance screening has left.
+
+        None once a set is identified, where no arm tells the sets apart, or where it isn't affordable.
+        """
+        if self._named:
+            return None
+        left = np.flatnonzero(test.surviving)
+        leader = int(left[np.argmin(test.fits()[left])])
+        others = left[left != leader]
+        challenger = int(others[np.argmin(test.margins()[others])]) if len(others) else leader
+        gaps, typical = self._questions.gaps(self._arms)
+        costs = np.ones(self._settable_codes.shape)
+        for position, (variable, state) in enumerate(self._codes_of.values()):
+            costs[variable, state] = gaps[position] + typical
+        costs = np.maximum(costs, 1e-9 * self.noise_scale)
+        first, second = (tuple(int(v) for v in test.candidates[place]) for place in (leader, challenger))
+        if challenger == leader:
+            # Only rows in which its variables are set are missing.
+            allowed = np.where(self._settable_codes, costs, np.inf)[list(first)]
+            if not np.isfinite(allowed).any():
+                return None
+            cheapest, at_state = np.unravel_index(np.argmin(allowed), allowed.shape)
+            arm = first[int(cheapest)], int(at_state)
+        else:
+            arm, _ = self._recent.best_arm(
+                list(dict.fromkeys((*first, *second))),
+                self._settable_codes,
+                (first, test.predictions(leader)),
+                (second, test.predictions(challenger)),
+                costs,
+            )
+        pull = self._pull_of.get(arm)
+        if pull is None or pull.intervention in under_way or not self._questions.affords(pull, self._arms):
+            return None
+        self._told_apart = first, second
+        self._telling.add(pull.intervention)
+        return pull
+
+    def affords(self, pull: Pull) -> bool:
+        """Return whether another question costs little enough beside the rounds that aren't questions."""
+        return self._questions.affords(pull, self._arms)
+
+    def charge(self, intervention: Intervention, rows: int) -> None:
+        """Count rows of a question that another policy on the same rows asked."""
+        self._questions.add(intervention, rows)
+
     def why(self, pull: Pull) -> str:
         if self._told_apart is not None:
             first, second = (" and ".join(self._names(positions)) for positions in self._told_apart)
+            if first == second:
+                return f"to set {first}, the only cause left, often enough"
             return f"it best tells {first}, the likeliest cause, from {second}, the likeliest other one"
         arms = self._play.arms if self._play is not None else self._arms
         text = f"the highest upper confidence bound: {arms.describe(pull.intervention)}"
@@ -319,7 +381,11 @@ class ScreeningUCB(Policy):
         if self._play is not None:
             self._play.add(intervention, observations.rewards)
         if intervention in self._telling:
-            self._telling_rounds += len(observations.rewards)
+            if self._fallback is None:
+                self._telling_rounds += len(observations.rewards)
+                self._tests.add(intervention, len(observations.rewards))
+            else:
+                self._questions.add(intervention, len(observations.rewards))
         codes, rewards = observations.codes, observations.rewards
         if len(rewards) > _MOST_TESTED:
             codes, rewards = codes[:_MOST_TESTED], rewards[:_MOST_TESTED]
@@ -330,6 +396,8 @@ class ScreeningUCB(Policy):
     ) -> None:
         if self._fallback is not None:
             if self._invariance is not None:
+                if not self._named:
+                    self._recent.add(codes, self._codes_of.get(intervention))
                 set_variables = self._set_in(intervention)
                 self._set_rows[list(set_variables)] += len(rewards)
                 arms = self._numbered_arms(set_variables, codes)
@@ -355,9 +423,8 @@ class ScreeningUCB(Policy):
             self._play_parents()
         else:
             open_variables = set(self._names(self.screening.candidates[self.screening.surviving].ravel()))
-            self._open_arms = np.array([next(iter(arm)) in open_variables for arm in self._arms.arms])
-            if not self._open_arms.any():
-                self._open_arms = None
+            if self._all_settable(open_variables):
+                self._open_arms = np.array([next(iter(arm)) in open_variables for arm in self._arms.arms])
 
     def _give_up(self) -> None:
         """Go over to MOSS on all arms and do(), by the rows in which each was done."""
@@ -425,10 +492,17 @@ class ScreeningUCB(Policy):
                 explain = f"{' and '.join(self._named)} {only} whose states explain what interventions change"
                 self._fallback = f"{self._no_set_explains}; {explain}"
 
+    def _all_settable(self, variables: Iterable[str]) -> bool:
+        """Return whether all states of `variables` can be set.
+
+        A state that can't be set may be reached through other variables, so that all arms stay open.
+        """
+        return all(len(self.settable.get(name, ())) == len(self.states[name]) for name in variables)
+
     def _play_parents(self) -> None:
         """Go over to the parents' joint states; every row that had them counts, whatever was done."""
-        if any(len(self.settable.get(name, ())) < len(self.states[name]) for name in self._named):
-            return  # a state that can't be set may be reached through other variables: all arms stay open
+        if not self._all_settable(self._named):
+            return
         position = int(np.flatnonzero(self.screening.surviving)[0])
         counts, totals = self.screening.seen(position)
         known = {arm: arm for arm in self._arms.arms}  # the same objects: look-ups needn't compare contents
@@ -452,6 +526,7 @@ class ScreeningUCB(Policy):
         share = self._budget.verification
         cover = Cover(self._n_states, parents, share, self.parent_noise_scale)
         screening, covered = self.screening, 0
+        gaps, _ = self._questions.gaps(self._arms)
 
         def refresh() -> None:
             nonlocal covered
@@ -468,6 +543,7 @@ class ScreeningUCB(Policy):
             refresh,
             share,
             self.noise_scale,
+            float(gaps @ self._arms.rows),
         )
 
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.fitting import choose_reward_parents, rehearse
-from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline import inputs
 from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.task import Entry
+from cb_pgm.policies.earlier_rows import table_rows
 from cb_pgm.policies.registry import policy_kind
 from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
@@ -23,8 +23,6 @@ from discovery.table.discrete_table import DiscreteTable, Source, read
 from discovery.table.rows import find_reward
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
-
-_MOST_OBSERVATIONS = 10_000  # that a policy learns from before its first pull; more rarely rule out more
 
 
 def from_table(setup: Setup, source: Source) -> Beginning:
@@ -126,17 +124,9 @@ def settings_of(
 
 def earlier_rows(table: DiscreteTable, settings: SessionSettings) -> Iterator[Earlier]:
     """Yield the rows of a table by their intervention: first the observations, then arm by arm."""
-    few = slice(_MOST_OBSERVATIONS)
-    yield Earlier(Intervention(), rows_of(table.codes[few], given_rewards(table)[few], settings.reward))
-    done = table.interventional
-    if done is None or done.rewards is None:
-        return
-    for target, (variable, states) in enumerate(done.states.items()):
-        for code, state in enumerate(states):
-            chosen = (done.targets == target) & (done.codes[:, target] == code)
-            if chosen.any():
-                rows = rows_of(done.codes[chosen], done.rewards[chosen], settings.reward)
-                yield Earlier(Intervention({variable: state}), rows)
+    given_rewards(table)
+    for arm, seen in table_rows(table):
+        yield Earlier(arm, rows_of(seen.codes, seen.rewards, settings.reward))
 
 
 def given_rewards(table: DiscreteTable) -> NDArray[np.float64]:

@@ -15,10 +15,11 @@ import numpy as np
 
 from cb_pgm import instances
 from cb_pgm.errors import StudyError
-from cb_pgm.model.intervention import Observations
+from cb_pgm.model.intervention import Intervention, Observations
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.earlier_rows import MOST_OBSERVATIONS, EarlierRows
 from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.simulation import simulate
 from cb_pgm.study.config import Cell, is_oracle
@@ -108,7 +109,7 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         max_parents=cell.policy.get("max_parents", context.max_parents),
     )
     policy = _policy(cell.policy["name"], context)
-    run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key))
+    run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key), earlier=_earlier(cell, seed))
     named = run.reward_variables
     row: dict[str, Any] = {
         "n": len(system.states),
@@ -122,8 +123,21 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         "correct": set(named) == set(system.reward_parents) if named else None,
         "interventions_to_find": run.interventions_to_find,
         "fallback": run.fallback,
+        "started_from": run.started_from,
     }
     return row, list(zip(run.rounds.tolist(), run.regrets.tolist(), strict=True))
+
+
+def _earlier(cell: Cell, seed: int) -> EarlierRows:
+    """Return the table that the policy starts from: its graph's, else one with the rows of its system."""
+    rows = cell.system.get("rows", 0)
+    if rows and cell.graph is not None:
+        rows = cell.graph.get("rows", rows)
+    if not rows:
+        return ()
+    observed = _observations(_Seen(cell.system.settings, rows, cell.run, seed))
+    few = slice(MOST_OBSERVATIONS)
+    return ((Intervention(), Observations(observed.codes[few], observed.rewards[few])),)
 
 
 def _distance(graph: EssentialGraph | None, oracle: EssentialGraph | None) -> int | None:
@@ -148,15 +162,20 @@ def _policy(name: str, context: PolicyContext) -> Policy:
 @lru_cache(maxsize=8)
 def _system(settings: tuple[tuple[str, Any], ...], run: int, seed: int) -> CausalSystem:
     """Return the system of a part; an instance is the same for all policies and graphs of a run."""
-    wanted = dict(settings)
+    wanted = dict(_without_rows(settings))
     if "network" in wanted:
         return _network(wanted["network"], wanted["reward"])
     name = wanted.pop("instance")
     if "instance_number" in wanted:
         wanted["instance"] = wanted.pop("instance_number")
-    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([settings, run])))
+    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([_without_rows(settings), run])))
     system: CausalSystem = getattr(instances, name)(**wanted, seed=rng)
     return system
+
+
+def _without_rows(settings: tuple[tuple[str, Any], ...]) -> list[tuple[str, Any]]:
+    """Return what makes the system: the number of rows that policies start from changes no draw of it."""
+    return [(key, value) for key, value in settings if key != "rows"]
 
 
 @lru_cache(maxsize=8)
@@ -176,7 +195,7 @@ class _Seen:
 
 @lru_cache(maxsize=8)
 def _observations(seen: _Seen) -> Observations:
-    draws = _draws(seen.seed, "table", json.dumps([seen.system, seen.rows, seen.run]))
+    draws = _draws(seen.seed, "table", json.dumps([_without_rows(seen.system), seen.rows, seen.run]))
     return _system(seen.system, seen.run, seen.seed).sample({}, seen.rows, np.random.default_rng(draws))
 
 

@@ -58,6 +58,10 @@ reward : string "node=state", required
     is removed from the variables.
 label : string, default the file's name and the reward
     The name of the system in tables and figures.
+rows : whole number from 0, default the most rows of any [[graph]], or 0
+    The number of rows, drawn from the system with nothing set, that policies learn from before their first
+    pull as far as they can. A policy on a graph that has rows of its own starts from these. 0: policies start
+    without any.
 
 Keys of [[system]]: a random instance
 -------------------------------------
@@ -71,6 +75,8 @@ n_states : whole number, default 3 (2 for "proxy" and "hidden_dag"); required fo
     K, the number of states of each variable; in the lower bounds the number of states that can be set.
 label : string, default the family with its keys
     The name of the system in tables and figures.
+rows : whole number from 0
+    As for a network.
 
 "tree", "forest", "chordal" and "random_dag" also have the keys
 
@@ -143,7 +149,7 @@ These apply to policies that work on a graph; the others are played once, whatev
 source : "oracle" or "estimated", required
     The true essential graph of the system, or a graph estimated from sampled rows. Where hidden common causes
     leave no true graph, nothing is played on it: results.csv then has the reason in the column left_out.
-method : "ges", "pc" or "chow-liu", default "ges"
+method : "ges-boss", "ges", "boss", "pc" or "chow-liu", default "ges-boss"
     The method of estimation, for source = "estimated".
 rows : whole number from 20, default 10_000 for "estimated"
     The number of sampled rows, from which the marginals of the variables are estimated too. With source =
@@ -170,7 +176,7 @@ import itertools
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -306,8 +312,11 @@ class Study:
             As in `from_toml`.
         """
         _check_keys(content, _STUDY_KEYS, where)
-        systems = _parts(content, "system", where, lambda part, at: _checked_system(part, at, folder))
         graphs = _parts(content, "graph", where, _checked_graph, default=[{"source": "oracle"}])
+        rows = max(graph.get("rows", 0) for graph in graphs)
+        systems = _parts(
+            content, "system", where, lambda part, at: _with_rows(_checked_system(part, at, folder), rows, at)
+        )
         policies = _parts(content, "policy", where, _checked_policy)
         horizons = content.get("horizons", [100_000])
         study = cls(
@@ -355,6 +364,14 @@ class Study:
             "policy": described(self.policies),
         }
 
+    def cold(self) -> Study:
+        """Return the study in which policies start without any rows."""
+        systems = (
+            replace(part, settings=tuple((key, value) for key, value in part.settings if key != "rows"))
+            for part in self.systems
+        )
+        return replace(self, systems=tuple(systems))
+
     def fingerprint(self) -> str:
         """Return as JSON everything on which the results depend."""
         cells = [cell.key for cell in self.cells()]
@@ -400,7 +417,7 @@ def _checked_system(part: dict[str, Any], where: str, folder: Path) -> Part:
     if ("network" in part) == ("instance" in part):
         raise StudyError(f"Expected either network or instance in {where}: a BIF file, or a random instance")
     if "network" in part:
-        _check_keys(part, ("network", "reward", "label"), where)
+        _check_keys(part, ("network", "reward", "label", "rows"), where)
         if "reward" not in part:
             raise StudyError(f'Expected reward = "node=state" in {where} but found none: add it')
         path = folder / str(part["network"])
@@ -409,19 +426,27 @@ def _checked_system(part: dict[str, Any], where: str, folder: Path) -> Part:
         if not path.is_file():
             raise StudyError(f"Expected a network file but found none at {part['network']!r} for {where}")
         part = part | {"network": path.as_posix()}
-        return _labelled(part, f"{path.stem} {part['reward']}")
+        rows = f", {part['rows']} rows" if "rows" in part else ""
+        return _labelled(part, f"{path.stem} {part['reward']}{rows}")
     name = part["instance"]
     if name not in instances.__all__:
         raise StudyError(
             f"Expected one of the instances {listed(instances.__all__)} but found {name!r} in {where}"
         )
     keys = _instance_keys(name)
-    _check_keys(part, ("instance", "label", *keys), where)
+    _check_keys(part, ("instance", "label", "rows", *keys), where)
     for key in keys:
         if keys[key] and key not in part:
             raise StudyError(f"Expected the key {key} of {name} in {where} but found none: add it")
     settings = ", ".join(f"{key}={value}" for key, value in part.items() if key not in ("instance", "label"))
     return _labelled(part, f"{name}({settings})")
+
+
+def _with_rows(system: Part, rows: int, where: str) -> Part:
+    """Return the system with the number of rows that policies start from; `rows` unless it has its own."""
+    rows = _whole(system.get("rows", rows), "rows", where, least=0)
+    others = [(key, value) for key, value in system.settings if key != "rows"]
+    return replace(system, settings=(*others, *([("rows", rows)] if rows else [])))
 
 
 def _instance_keys(name: str) -> dict[str, bool]:
@@ -447,11 +472,11 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
             return _labelled(part, "oracle")
         _whole(part["rows"], "rows", where, least=20)
         return _labelled(part, f"oracle {part['rows']} rows")
-    if part.get("method", "ges") not in METHODS:
+    if part.get("method", METHODS[0]) not in METHODS:
         raise StudyError(
             f"Expected one of the methods {listed(METHODS)} but found {part['method']!r} in {where}"
         )
-    part = {"source": source, "method": part.get("method", "ges")} | part
+    part = {"source": source, "method": part.get("method", METHODS[0])} | part
     part["rows"] = _whole(part.get("rows", 10_000), "rows", where, least=20)
     return _labelled(part, f"{part['method']} {part['rows']} rows")
 

@@ -62,8 +62,9 @@ class Contingency:
         A stratum is a joint state of the variables `given`. Joint states without rows may or may not be
         counted as strata.
         """
-        if given in self._indices:
-            return self._indices[given]
+        known = self._indices.get(given)
+        if known is not None:
+            return known
         if not given:
             found = np.zeros(len(self.weights), dtype=np.int32), 1
         else:

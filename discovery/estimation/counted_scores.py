@@ -14,9 +14,11 @@ Variables are given by their column numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import lgamma, log
+from functools import cached_property
+from math import log
 
 import numpy as np
 from numba import njit
@@ -24,9 +26,13 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from discovery.errors import EstimationError
+from discovery.estimation.batch_counts import BatchCounts
 from discovery.estimation.contingency import Contingency
 
-__all__ = ["BDeu", "GSquare", "GSquareResult"]
+__all__ = ["BIC", "BDeu", "CountedScore", "GSquare", "GSquareResult"]
+
+#: So many scores with one more parent are kept, 160 MB.
+_KEPT_SCORES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,102 @@ class GSquare:
         return GSquareResult(statistic, freedom, p_value)
 
 
-class BDeu:
+class CountedScore(ABC):
+    """A score that is computed from counts: the common part of `BDeu` and `BIC`.
+
+    Parameters
+    ----------
+    contingency
+        The counted rows.
+
+    Attributes
+    ----------
+    equivalent_sample_size
+        What the prior is worth in rows; 1 where the score has none.
+
+    Raises
+    ------
+    EstimationError
+        If there is only one variable.
+    """
+
+    equivalent_sample_size: float = 1.0
+
+    def __init__(self, contingency: Contingency) -> None:
+        if contingency.n_variables < 2:
+            raise EstimationError(
+                f"Expected at least two variables but found {contingency.n_variables}: add columns"
+            )
+        self.contingency = contingency
+        self._counts = BatchCounts(contingency)
+        self._scores: dict[tuple[int, tuple[int, ...]], float] = {}
+        self._extended: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
+
+    @property
+    def n_variables(self) -> int:
+        """The number of columns."""
+        return self.contingency.n_variables
+
+    def local_score(self, variable: int, parents: Iterable[int] = ()) -> float:
+        """Return the score of `variable` with these `parents` in nats; higher is better. It is cached."""
+        key = int(variable), tuple(sorted(map(int, parents)))
+        if key not in self._scores:
+            size = self._joint_states(key[1])
+            found = self._counts.single(*key, *self._priors(key[0], size))
+            self._scores[key] = found + self._prior(key[0], len(key[1]), size)
+        return self._scores[key]
+
+    def extended_scores(
+        self, variable: int, parents: Sequence[int], candidates: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Return the score of `variable` with `parents` and one more, for each of the `candidates` in turn.
+
+        Float [number of candidates], in nats. They are counted in one go and cached.
+        """
+        key = int(variable), tuple(sorted(map(int, parents)))
+        scores = self._extended.get(key)
+        if scores is None:
+            if len(self._extended) * self.n_variables >= _KEPT_SCORES:
+                self._extended.clear()
+            scores = self._extended[key] = np.full(self.n_variables, np.nan)
+        wanted = np.asarray(candidates, dtype=np.int64)
+        missing = wanted[np.isnan(scores[wanted])]
+        states = self._states[missing]
+        size = self._joint_states(key[1])
+        for cardinality in np.unique(states):
+            alike = missing[states == cardinality]
+            larger = size * int(cardinality)
+            found = self._counts.extended(*key, alike, *self._priors(key[0], larger))
+            scores[alike] = found + self._prior(key[0], len(key[1]) + 1, larger)
+        return scores[wanted]
+
+    def edge_gain(self, x: int, y: int, given: tuple[int, ...] = ()) -> float:
+        """Return by how much ``x → y`` raises the score where `y` has the parents `given`.
+
+        ``y → x`` raises it by the same amount where `x` has these parents.
+        """
+        return self.local_score(y, (*given, x)) - self.local_score(y, given)
+
+    @abstractmethod
+    def _priors(self, variable: int, configurations: float) -> tuple[float, float]:
+        """Return the weight of the prior for each of so many strata, and for each of their cells."""
+
+    @abstractmethod
+    def _prior(self, variable: int, n_parents: int, configurations: float) -> float:
+        """Return what the score adds to the likelihood of the column, for parents of so many joint states."""
+
+    @cached_property
+    def _states(self) -> NDArray[np.int64]:
+        return np.array(self.contingency.cardinalities, dtype=np.int64)
+
+    def _joint_states(self, parents: Iterable[int]) -> float:
+        found = 1.0
+        for parent in parents:
+            found *= self.contingency.cardinalities[parent]
+        return found
+
+
+class BDeu(CountedScore):
     """The Bayesian Dirichlet score with a uniform prior, and a prior on the number of parents.
 
     Parameters
@@ -97,11 +198,8 @@ class BDeu:
         equivalent_sample_size: float = 1.0,
         structure_prior: float | None = None,
     ) -> None:
+        super().__init__(contingency)
         others = contingency.n_variables - 1
-        if others < 1:
-            raise EstimationError(
-                f"Expected at least two variables but found {contingency.n_variables}: add columns"
-            )
         if not (np.isfinite(equivalent_sample_size) and equivalent_sample_size > 0):
             raise EstimationError(
                 f"Expected a positive equivalent_sample_size but found {equivalent_sample_size}: take 1, "
@@ -114,37 +212,36 @@ class BDeu:
                 f"Expected a structure_prior above 0 and below {others}, the number of other variables, but "
                 f"found {structure_prior}: leave it out for the default"
             )
-        self.contingency = contingency
         self.equivalent_sample_size = float(equivalent_sample_size)
         self._log_parent = log(structure_prior / others)
         self._log_no_parent = log(1 - structure_prior / others)
-        self._scores: dict[tuple[int, tuple[int, ...]], float] = {}
 
-    def local_score(self, variable: int, parents: Iterable[int] = ()) -> float:
-        """Return the score of `variable` with these `parents` in nats; higher is better. It is cached."""
-        key = int(variable), tuple(sorted(map(int, parents)))
-        if key not in self._scores:
-            self._scores[key] = self._computed(*key)
-        return self._scores[key]
-
-    def edge_gain(self, x: int, y: int, given: tuple[int, ...] = ()) -> float:
-        """Return by how much ``x → y`` raises the score where `y` has the parents `given`.
-
-        ``y → x`` raises it by the same amount where `x` has these parents.
-        """
-        return self.local_score(y, (*given, x)) - self.local_score(y, given)
-
-    def _computed(self, variable: int, parents: tuple[int, ...]) -> float:
-        cardinalities = self.contingency.cardinalities
-        configurations = 1.0
-        for parent in parents:
-            configurations *= cardinalities[parent]
+    def _priors(self, variable: int, configurations: float) -> tuple[float, float]:
         per_stratum = self.equivalent_sample_size / configurations
-        per_cell = per_stratum / cardinalities[variable]
-        table = self.contingency.counts(variable, parents)
-        likelihood = float(_log_marginal(table, per_stratum, per_cell))
-        absent = self.contingency.n_variables - 1 - len(parents)
-        return likelihood + len(parents) * self._log_parent + absent * self._log_no_parent
+        return per_stratum, per_stratum / self.contingency.cardinalities[variable]
+
+    def _prior(self, variable: int, n_parents: int, configurations: float) -> float:
+        absent = self.n_variables - 1 - n_parents
+        return n_parents * self._log_parent + absent * self._log_no_parent
+
+
+class BIC(CountedScore):
+    """The Bayesian information criterion: the log-likelihood less ½ log N for each free parameter ([1]_).
+
+    A variable with K states and parents with q joint states has (K − 1)·q parameters, whether or not all of
+    these states occur. In nats. All DAGs of an equivalence class have the same sum of local scores.
+
+    References
+    ----------
+    .. [1] Schwarz (1978), Estimating the dimension of a model, Annals of Statistics 6(2).
+    """
+
+    def _priors(self, variable: int, configurations: float) -> tuple[float, float]:
+        return 0.0, 0.0
+
+    def _prior(self, variable: int, n_parents: int, configurations: float) -> float:
+        parameters = (self.contingency.cardinalities[variable] - 1) * configurations
+        return -0.5 * log(self.contingency.n_rows) * parameters
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -172,20 +269,3 @@ def _g_square(table: NDArray[np.int64]) -> tuple[float, int]:
                     statistic += count * log(count * total / (x_sums[i] * y_sums[j]))
         freedom += (int(np.count_nonzero(x_sums)) - 1) * (int(np.count_nonzero(y_sums)) - 1)
     return 2.0 * statistic, freedom
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _log_marginal(table: NDArray[np.int64], per_stratum: float, per_cell: float) -> float:
-    """Return the Dirichlet-multinomial log-likelihood of counts [strata, K] under these prior counts."""
-    score = 0.0
-    stratum_prior, cell_prior = lgamma(per_stratum), lgamma(per_cell)
-    for s in range(table.shape[0]):
-        total = 0
-        for k in range(table.shape[1]):
-            count = table[s, k]
-            if count > 0:
-                total += count
-                score += lgamma(count + per_cell) - cell_prior
-        if total > 0:
-            score += stratum_prior - lgamma(total + per_stratum)
-    return score

@@ -1,4 +1,4 @@
-"""From a table to its essential graph: by GES, PC or Chow–Liu, always valid, true to what is known.
+"""From a table to its essential graph: by GES, BOSS, PC or Chow–Liu, always valid, true to what is known.
 
 Whatever the search returns is checked. Where it isn't the essential graph of any DAG (PC's often isn't), it
 is repaired, and the changes are listed. Knowledge of which pairs are adjacent takes part in the search;
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,14 @@ from discovery.errors import EstimationError, GraphError
 from discovery.estimation.causal_learn import MixedGraph, Pair
 from discovery.estimation.chow_liu import best_tree
 from discovery.estimation.contingency import Contingency
-from discovery.estimation.counted_scores import BDeu, GSquare
-from discovery.estimation.ges_search import run_ges
+from discovery.estimation.counted_scores import BDeu, CountedScore, GSquare
 from discovery.estimation.informed import informed_graph
 from discovery.estimation.knowledge import Knowledge, read_knowledge
 from discovery.estimation.marginals import Marginals
 from discovery.estimation.pc_search import PCSettings, run_pc
-from discovery.estimation.settings import METHODS
+from discovery.estimation.score_search import ScoreSearch
+from discovery.estimation.settings import METHODS, SCORES
+from discovery.estimation.watch import Watch
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.repairs.repairs import Change, repair
 from discovery.wording import did_you_mean
@@ -54,9 +55,11 @@ class EstimatedGraph:
     marginals
         The observed frequencies.
     method
-        "ges", "pc" or "chow-liu".
+        One of `METHODS`.
     seconds
         How long it took.
+    equivalent_sample_size
+        What the prior of BDeu was worth in rows, given or chosen; 1 where it had no part in the search.
     warnings
         What a person should know, one line each.
     """
@@ -66,20 +69,25 @@ class EstimatedGraph:
     marginals: Marginals = field(repr=False, compare=False)
     method: str
     seconds: float = field(compare=False)
+    equivalent_sample_size: float = 1.0
     warnings: tuple[str, ...] = ()
 
 
 def estimate(
     table: DiscreteTable,
-    method: str = "ges",
+    method: str = METHODS[0],
     *,
     alpha: float = 0.01,
     uc_rule: int = 2,
     uc_priority: int = 2,
     max_conditions: int | None = None,
-    equivalent_sample_size: float = 1.0,
+    score: str = "bdeu",
+    equivalent_sample_size: float | None = None,
     structure_prior: float | None = None,
     knowledge: Knowledge | str | os.PathLike[str] | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[str], object] | None = None,
+    interruptible: bool = False,
 ) -> EstimatedGraph:
     """Estimate the essential graph of a table's variables.
 
@@ -88,9 +96,10 @@ def estimate(
     table
         The observations.
     method
-        "ges": causal-learn's greedy equivalence search with the BDeu score. "pc": causal-learn's PC-stable
-        with the G² test. "chow-liu": the tree of most mutual information, for variables known to form a
-        tree without colliders.
+        "ges-boss": BOSS, the best order score search, from the graph that "ges" finds and from random orders;
+        never a lower score than GES's. "ges": greedy equivalence search, step by step as in causal-learn.
+        "boss": BOSS from random orders. "pc": causal-learn's PC-stable with the G² test. "chow-liu": the tree
+        of most mutual information, for variables known to form a tree without colliders.
     alpha
         PC: above this p-value two variables count as independent.
     uc_rule, uc_priority
@@ -98,18 +107,31 @@ def estimate(
         best.
     max_conditions
         PC: the size of the largest conditioning sets; None: as many as there are neighbours.
-    equivalent_sample_size, structure_prior
-        GES: what the prior is worth in rows, and how many parents it expects (`BDeu`); the defaults are
-        causal-learn's.
+    score
+        GES and BOSS: "bdeu", the probability of the table given the graph, or "bic", the likelihood less a
+        penalty for each parameter.
+    equivalent_sample_size
+        GES and BOSS: what the prior of BDeu is worth in rows; None: that out of 1, 2, 5, 10 and 20 which
+        makes the table most probable (`score_search`).
+    structure_prior
+        GES and BOSS: how many parents BDeu expects (`BDeu`); None: one, as in causal-learn.
     knowledge
         What is known of the graph beforehand, or a TOML file that says so (`read_knowledge`); the result
         respects all of it.
+    time_limit
+        Seconds after which the search ends with the best graph so far; None: no limit. PC ends with the
+        largest conditioning sets that it had time for, but with one variable at least. Chow–Liu's tree takes
+        little time and ignores the limit.
+    progress
+        Called with a text that says how far GES or BOSS is, up to five times a second.
+    interruptible
+        Whether the first Ctrl-C ends the search with the best graph so far, as a limit does.
 
     Warns
     -----
     UserWarning
-        If this causal-learn can't be given our score or test, or PC had to leave out large conditioning
-        sets; the result's ``warnings`` say so too.
+        If the search ended early, this causal-learn can't be given our score or test, or PC had to leave out
+        large conditioning sets; the result's ``warnings`` say so too.
 
     Raises
     ------
@@ -123,25 +145,43 @@ def estimate(
     if not isinstance(known, Knowledge):
         known = read_knowledge(known)
     known.check_names(table.variables)
-    _check_settings(method, alpha, uc_rule, uc_priority, max_conditions)
+    _check_settings(method, score, alpha, uc_rule, uc_priority, max_conditions)
+    watch = Watch(time_limit, progress)
     counts = Contingency(table.codes, [len(states) for states in table.states.values()])
-    bdeu = BDeu(counts, equivalent_sample_size=equivalent_sample_size, structure_prior=structure_prior)
     required, forbidden = _adjacencies(known, table.variables)
-    if method == "ges":
-        found = _ges(table, bdeu, required, forbidden)
-    elif method == "pc":
-        settings = PCSettings(alpha, uc_rule, uc_priority, max_conditions, required, forbidden)
-        test = GSquare(counts).test
-        found = run_pc(table.codes, lambda x, y, given: test(x, y, given).p_value, settings)
-    else:
-        found = best_tree(counts, required=required, forbidden=forbidden)
-    for note in found.warnings:
+    counted: CountedScore = BDeu(
+        counts,
+        equivalent_sample_size=1.0 if equivalent_sample_size is None else equivalent_sample_size,
+        structure_prior=structure_prior,
+    )
+    with watch.interruptible() if interruptible else nullcontext():
+        if method == "pc":
+            settings = PCSettings(alpha, uc_rule, uc_priority, max_conditions, required, forbidden)
+            test = GSquare(counts).test
+            found = run_pc(table.codes, lambda x, y, given: test(x, y, given).p_value, settings, watch)
+        elif method == "chow-liu":
+            found = best_tree(counts, required=required, forbidden=forbidden)
+        else:
+            search = ScoreSearch(
+                table.codes,
+                counts,
+                score=score,
+                equivalent_sample_size=equivalent_sample_size,
+                structure_prior=structure_prior,
+                required=required,
+                forbidden=forbidden,
+                watch=watch,
+            )
+            best = search.run(method)
+            found, counted = best.found, best.score
+    notes = [*found.warnings, *_early_end(watch)]
+    for note in notes:
         warnings.warn(note, stacklevel=2)
-    graph, changes = _validated(found, table.variables, bdeu)
+    graph, changes = _validated(found, table.variables, counted)
     if known:
         number = {name: i for i, name in enumerate(table.variables)}
         graph, more = informed_graph(
-            graph, known, lambda one, other: bdeu.edge_gain(number[one], number[other])
+            graph, known, lambda one, other: counted.edge_gain(number[one], number[other])
         )
         changes.extend(more)
     return EstimatedGraph(
@@ -150,19 +190,21 @@ def estimate(
         marginals=Marginals.from_table(table),
         method=method,
         seconds=perf_counter() - start,
-        warnings=(*found.warnings, *_few_rows(table)),
+        equivalent_sample_size=counted.equivalent_sample_size,
+        warnings=(*notes, *_few_rows(table)),
     )
 
 
 def _check_settings(
-    method: str, alpha: float, uc_rule: int, uc_priority: int, max_conditions: int | None
+    method: str, score: str, alpha: float, uc_rule: int, uc_priority: int, max_conditions: int | None
 ) -> None:
-    if method not in METHODS:
-        suggestion = did_you_mean(method, METHODS) or "choose one of these"
-        raise EstimationError(
-            f"Expected the method {', '.join(METHODS[:-1])} or {METHODS[-1]} but found "
-            f"{method!r}: {suggestion}"
-        )
+    for what, chosen, known in (("method", method, METHODS), ("score", score, SCORES)):
+        if chosen not in known:
+            suggestion = did_you_mean(chosen, known) or "choose one of these"
+            raise EstimationError(
+                f"Expected the {what} {', '.join(known[:-1])} or {known[-1]} but found {chosen!r}: "
+                f"{suggestion}"
+            )
     if not 0 < alpha < 1:
         raise EstimationError(f"Expected an alpha between 0 and 1 but found {alpha}")
     if uc_rule not in _PRIORITIES:
@@ -187,26 +229,8 @@ def _adjacencies(known: Knowledge, variables: Sequence[str]) -> tuple[tuple[Pair
     return tuple((i, j) for i, j in required), tuple(forbidden)
 
 
-def _ges(table: DiscreteTable, bdeu: BDeu, required: Sequence[Pair], forbidden: Sequence[Pair]) -> MixedGraph:
-    """Run GES where a forbidden edge costs everything, and a required one gains more than data can cost.
-
-    DAGs of one class have the same adjacencies, so they still score alike and the search is still right.
-    """
-    never = {frozenset(pair) for pair in forbidden}
-    always = {frozenset(pair) for pair in required}
-    gain = 1000.0 + 100.0 * table.n_rows  # an edge costs less than log(2^63) nats a row
-
-    def score(variable: int, parents: Sequence[int]) -> float:
-        edges = [frozenset((variable, int(parent))) for parent in parents]
-        if any(edge in never for edge in edges):
-            return -inf
-        return bdeu.local_score(variable, parents) + gain * sum(edge in always for edge in edges)
-
-    return run_ges(table.codes, score if never or always else bdeu.local_score)
-
-
 def _validated(
-    found: MixedGraph, variables: Sequence[str], bdeu: BDeu
+    found: MixedGraph, variables: Sequence[str], score: CountedScore
 ) -> tuple[EssentialGraph, list[Change]]:
     directed, undirected, bidirected = (
         [(variables[i], variables[j]) for i, j in pairs]
@@ -217,22 +241,28 @@ def _validated(
             return EssentialGraph(variables, directed, undirected), []
         except GraphError:
             pass  # what is wrong with it is in the list of repairs
-    evidence = {(variables[i], variables[j]): gain for (i, j), gain in _evidence(found, bdeu).items()}
+    evidence = {(variables[i], variables[j]): gain for (i, j), gain in _evidence(found, score).items()}
     return repair(variables, directed, undirected, bidirected, evidence)
 
 
-def _evidence(found: MixedGraph, bdeu: BDeu) -> dict[Pair, float]:
-    """Return what each edge gains in BDeu, at the least of: alone, and given one neighbour of either end."""
-    n = bdeu.contingency.n_variables
+def _evidence(found: MixedGraph, score: CountedScore) -> dict[Pair, float]:
+    """Return what each edge gains in the score, at the least of: alone, given one neighbour of either end."""
+    n = score.n_variables
     neighbours: list[dict[int, None]] = [{} for _ in range(n)]
     for i, j in (*found.directed, *found.undirected, *found.bidirected):
         neighbours[i][j] = neighbours[j][i] = None
-    gains = {pair: bdeu.edge_gain(*pair) for pair in combinations(range(n), 2)}
+    gains = {pair: score.edge_gain(*pair) for pair in combinations(range(n), 2)}
     for (i, j), gain in gains.items():
         if gain > 0:
             others = (k for k in (neighbours[i] | neighbours[j]) if k not in (i, j))
-            gains[i, j] = min([gain, *(bdeu.edge_gain(i, j, (k,)) for k in others)])
+            gains[i, j] = min([gain, *(score.edge_gain(i, j, (k,)) for k in others)])
     return gains
+
+
+def _early_end(watch: Watch) -> tuple[str, ...]:
+    if watch.reason is None:
+        return ()
+    return (f"the search was ended by {watch.reason}: this is the best graph so far",)
 
 
 def _few_rows(table: DiscreteTable) -> tuple[str, ...]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from discovery.estimation.knowledge import Knowledge
 
-__all__ = ["METHODS", "EstimateSettings", "Method"]
+__all__ = ["METHODS", "SCORES", "EstimateSettings", "Method", "ScoreName"]
 
-Method = Literal["ges", "pc", "chow-liu"]
+Method = Literal["ges-boss", "ges", "boss", "pc", "chow-liu"]
 
-#: The searches by name.
+#: The searches by name, the default first.
 METHODS: tuple[Method, ...] = get_args(Method)
+
+ScoreName = Literal["bdeu", "bic"]
+
+#: The scores by name, the default first.
+SCORES: tuple[ScoreName, ...] = get_args(ScoreName)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,24 +28,38 @@ class EstimateSettings:
     Attributes
     ----------
     method
-        "ges": causal-learn's greedy equivalence search with the BDeu score. "pc": causal-learn's PC-stable
-        with the G² test. "chow-liu": the tree of most mutual information, for variables known to form a tree
-        without colliders.
+        "ges-boss": BOSS, the best order score search, from the graph that "ges" finds and from random orders;
+        never a lower score than GES's. "ges": greedy equivalence search, step by step as in causal-learn.
+        "boss": BOSS from random orders. "pc": causal-learn's PC-stable with the G² test. "chow-liu": the tree
+        of most mutual information, for variables known to form a tree without colliders.
     knowledge
         What is known of the graph beforehand, or a TOML file that says so.
     alpha
         PC: above this p-value two variables count as independent.
     uc_rule
         PC: causal-learn's rule for v-structures, 0 to 2. Rule 2 orients only what all tests agree on.
+    score
+        GES and BOSS: "bdeu" or "bic".
     equivalent_sample_size
-        GES: what the prior of the BDeu score is worth in rows.
+        GES and BOSS: what the prior of the BDeu score is worth in rows; None: chosen by the data.
+    time_limit
+        Seconds after which the search ends with the best graph so far; None: no limit.
     """
 
-    method: Method = "ges"
+    method: Method = "ges-boss"
     knowledge: Knowledge | str | os.PathLike[str] | None = None
     alpha: float = 0.01
     uc_rule: int = 2
-    equivalent_sample_size: float = 1.0
+    score: ScoreName = "bdeu"
+    equivalent_sample_size: float | None = None
+    time_limit: float | None = None
+
+    def for_resamples(self) -> EstimateSettings:
+        """Return the settings with which the graphs of many resampled tables are estimated.
+
+        "ges-boss" becomes "boss", which takes a seventh of the time on alarm and a tenth on insurance.
+        """
+        return replace(self, method="boss") if self.method == "ges-boss" else self
 
     def estimate_keywords(self) -> dict[str, Any]:
         """Return the settings as keywords of `discovery.estimate`."""

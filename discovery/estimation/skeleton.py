@@ -1,4 +1,4 @@
-"""The skeleton phase of PC-stable, for wide tables and with pairs known to be adjacent or not ([1]_).
+"""The skeleton phase of PC-stable, with pairs known to be adjacent or not ([1]_).
 
 It stands in for causal-learn's where `pc_search` says, with the reason.
 

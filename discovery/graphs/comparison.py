@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from discovery.errors import GraphError
 from discovery.graphs.essential_graph import EssentialGraph
+from discovery.graphs.identification import WrongEffects, ancestor_aid, parent_aid
 from discovery.wording import listed
 
 __all__ = ["Comparison", "Scores", "compare"]
@@ -21,11 +22,13 @@ class Scores(TypedDict):
 
 
 class Comparison(TypedDict):
-    """The result of `compare`: the structural Hamming distance, and scores of skeleton and directed edges."""
+    """The result of `compare`: the structural Hamming distance, scores of edges, and wrong effects."""
 
     shd: int
     skeleton: Scores
     arrow: Scores
+    parent_aid: WrongEffects
+    ancestor_aid: WrongEffects
 
 
 def compare(estimated: EssentialGraph, truth: EssentialGraph) -> Comparison:
@@ -40,6 +43,8 @@ def compare(estimated: EssentialGraph, truth: EssentialGraph) -> Comparison:
         "arrow" holds the same of the directed edges. One is right if the truth has it in the same direction:
         a directed edge is wrong where the truth has an undirected one, and an undirected edge misses a
         directed one of the truth.
+        "parent_aid" and "ancestor_aid" hold the number of ordered pairs of nodes whose effect the estimate
+        identifies wrongly, and its share of all pairs (`discovery.graphs.identification`).
         A precision or recall of no edges is 1 if neither graph has such edges, and 0 otherwise.
 
     Raises
@@ -61,8 +66,8 @@ def compare(estimated: EssentialGraph, truth: EssentialGraph) -> Comparison:
     >>> chain = EssentialGraph("ABC", [], [("A", "B"), ("B", "C")])
     >>> collider = EssentialGraph("ABC", [("A", "B"), ("C", "B")], [])
     >>> scores = compare(chain, collider)
-    >>> scores["shd"], scores["skeleton"]["f1"], scores["arrow"]["f1"]
-    (2, 1.0, 0.0)
+    >>> scores["shd"], scores["skeleton"]["f1"], scores["arrow"]["f1"], scores["parent_aid"]["wrong"]
+    (2, 1.0, 0.0, 6)
     """
     for name, graph, others in (("truth", estimated, truth), ("estimate", truth, estimated)):
         known = frozenset(others.nodes)
@@ -80,6 +85,8 @@ def compare(estimated: EssentialGraph, truth: EssentialGraph) -> Comparison:
         "shd": len(found_pairs | true_pairs) - same,
         "skeleton": _scores(found_pairs, true_pairs),
         "arrow": _scores(found_arrows, true_arrows),
+        "parent_aid": parent_aid(estimated, truth),
+        "ancestor_aid": ancestor_aid(estimated, truth),
     }
 
 

@@ -223,7 +223,7 @@ def test_discover_run_and_compare_go_together(tmp_path, capsys):
     assert main(["discover", *ASIA, "--out", str(graph), "--json"]) == 0
     out = capsys.readouterr().out
     printed.write_text(out)
-    assert json.loads(out)["method"] == "ges"
+    assert json.loads(out)["method"] == "ges-boss"
     assert json.loads(graph.read_text())["nodes"] == json.loads(out)["nodes"]
     for path in (graph, printed):
         assert main(["run", *ASIA, "--graph", str(path), "--horizon", "50", "--seed", "1", "--json"]) == 0
@@ -233,6 +233,7 @@ def test_discover_run_and_compare_go_together(tmp_path, capsys):
     scores = json.loads(capsys.readouterr().out)
     assert scores["shd"] == 0
     assert scores["skeleton"]["f1"] == 1
+    assert scores["parent_aid"] == scores["ancestor_aid"] == {"wrong": 0, "share": 0.0}
     assert "--force" in failure(capsys, "discover", *ASIA, "--out", str(graph))
     assert main(["discover", *ASIA, "--out", str(tmp_path / "folder")]) == 0
     assert {path.name for path in (tmp_path / "folder").iterdir()} == {"graph.json", "graph.png", "graph.svg"}

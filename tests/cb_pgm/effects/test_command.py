@@ -1,10 +1,12 @@
 """`cb-pgm effects` on the command line, and its picture."""
 
+import contextlib
 import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.patches import PathPatch
 
 from cb_pgm import plots
 from cb_pgm.cli import main
@@ -38,16 +40,57 @@ def test_out_holds_the_answer_and_a_picture(tmp_path: Path, capsys: pytest.Captu
     assert main([*STONES, "--out", str(folder)]) == 0
     assert capsys.readouterr().out == (folder / "effects.txt").read_text(encoding="utf-8")
     assert (folder / "effects.png").stat().st_size > 10_000
+    assert (folder / "graphs.png").stat().st_size > 5_000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["answer"]
     content = json.loads((folder / "effects.json").read_text(encoding="utf-8"))
     assert len(content["arms"]) == 4
     assert main([*STONES, "--out", str(folder)]) == 1
     assert "--force" in capsys.readouterr().err
 
 
+def test_nothing_is_left_of_an_interrupted_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cb_pgm.plotting.drawn_graph.draw_drawn_graph", interrupted)  # all else is written
+    with contextlib.suppress(SystemExit, KeyboardInterrupt):
+        main([*STONES, "--out", str(tmp_path / "answer")])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_one_engine_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([*STONES, "--jobs", "2", "--dask", "local"])
+    assert "--jobs and --dask" in capsys.readouterr().err
+
+
 def test_a_range_that_is_turned_round_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main([*STONES, "--reward-range", "1", "0"])
     assert "--reward-range takes the lower end first" in capsys.readouterr().err
+
+
+def test_an_edge_is_as_wide_as_often_it_is_drawn_and_marked_if_it_decides() -> None:
+    answer = {
+        "edges": [
+            {"edge": ["a", "b"], "forward": 0.4, "backward": 0.6},
+            {"edge": ["b", "c"], "forward": 0.5, "backward": 0.02},
+            {"edge": ["a", "c"], "forward": 0.05, "backward": 0.02},
+        ],
+        "hangs_on": [{"edge": ["a", "b"]}],
+    }
+    frame = plots.drawn_edges_frame(answer)
+    assert frame.to_dict("list") == {
+        "source": ["b", "b"],
+        "target": ["a", "c"],
+        "directed": [False, True],
+        "share": [1.0, 0.52],
+        "deciding": [True, False],
+    }
+    axes = plots.draw_drawn_graph(frame, ["a", "b", "c", "d"], marked=["a"]).axes[0]
+    widths = sorted(patch.get_linewidth() for patch in axes.patches if isinstance(patch, PathPatch))
+    assert widths == pytest.approx([0.52 * 4.5, 4.5])
+    assert {text.get_text() for text in axes.texts} == {"a", "b", "c", "d"}
 
 
 def test_the_frame_has_a_row_for_each_arm_and_ground() -> None:

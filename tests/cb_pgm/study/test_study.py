@@ -326,6 +326,35 @@ def test_toml_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "bad.toml" in capsys.readouterr().err
 
 
+def test_policies_start_from_as_many_rows_as_the_study_says(tmp_path: Path) -> None:
+    """Rows come from the graph's table, else from the system's; a cold study has none."""
+    asia = {"network": "data/asia.bif", "reward": "xray=yes", "rows": 500}
+    chosen = SMALL | {"runs": 1, "horizons": [200], "system": [asia]}
+    chosen["policy"] = [{"name": "cn-ucb"}, {"name": "screening"}, {"name": "ucb"}]
+    study = Study.from_dict(chosen)
+    assert [part.label for part in study.systems] == ["asia xray=yes, 500 rows"]
+    used, means = {}, {}
+    for played in (study, study.cold()):
+        for cell in played.cells():
+            row = play_cell(cell, study.seed).row
+            used.setdefault((row["policy"], row["graph"]), []).append(row["started_from"])
+            means.setdefault((row["policy"], row["graph"]), []).append(row["reward_gap"])
+    assert used == {
+        ("cn-ucb", "oracle"): [500, 0],
+        ("cn-ucb", "chow-liu 300 rows"): [300, 0],
+        ("screening", "none"): [500, 0],
+        ("ucb", "none"): [0, 0],  # it can't use rows in which nothing was set
+    }
+    assert all(warm == cold for warm, cold in means.values())
+
+
+def test_by_default_policies_start_from_as_many_rows_as_the_largest_table() -> None:
+    chosen = SMALL | {"system": [{"instance": "tree", "n": 4}, {"instance": "tree", "n": 5, "rows": 0}]}
+    assert [part.get("rows") for part in Study.from_dict(chosen).systems] == [300, None]
+    assert [part.label for part in Study.from_dict(chosen).systems] == ["tree(n=4)", "tree(n=5, rows=0)"]
+    assert [part.get("rows") for part in Study.from_dict(chosen).cold().systems] == [None, None]
+
+
 def test_where_hidden_causes_leave_no_true_graph_only_its_cells_are_left_out(tmp_path: Path) -> None:
     study = Study.from_dict(
         {

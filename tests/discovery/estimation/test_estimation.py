@@ -27,6 +27,7 @@ SETTINGS = (
     {"method": "pc", "uc_rule": 1},
     {"method": "pc", "uc_rule": 2},
     {"method": "ges"},
+    {"method": "ges-boss"},
 )
 
 
@@ -92,8 +93,8 @@ def test_invalid_results_are_repaired_and_the_changes_listed():
 
 def test_a_valid_result_is_handed_on_as_it_is(asia, monkeypatch):
     raw = MixedGraph(((0, 1), (2, 1)), ((3, 4),))
-    monkeypatch.setattr(estimation, "run_ges", lambda codes, score: raw)
-    found = estimate(asia)
+    monkeypatch.setattr(estimation, "run_pc", lambda *_: raw)
+    found = estimate(asia, "pc")
     names = asia.variables
     assert found.graph.directed == ((names[0], names[1]), (names[2], names[1]))
     assert found.graph.undirected == ((names[3], names[4]),)
@@ -107,8 +108,8 @@ def test_the_data_decide_which_edge_a_repair_gives_up(monkeypatch):
     codes[:, 0] = rng.integers(0, 2, 3000)
     for column in (1, 2, 3):
         codes[:, column] = codes[:, column - 1] ^ (rng.random(3000) < 0.35)
-    monkeypatch.setattr(estimation, "run_ges", lambda *_: MixedGraph((), ((0, 1), (1, 2), (2, 3), (0, 3))))
-    found = estimate(table_of(codes, 2))
+    monkeypatch.setattr(estimation, "run_pc", lambda *_: MixedGraph((), ((0, 1), (1, 2), (2, 3), (0, 3))))
+    found = estimate(table_of(codes, 2), "pc")
     assert found.graph.undirected == (("v0", "v1"), ("v1", "v2"), ("v2", "v3"))
     assert [(change.kind, set(change.edge)) for change in found.repairs] == [("remove", {"v0", "v3"})]
 
@@ -196,8 +197,11 @@ def test_an_edge_that_is_required_is_there_for_the_search(method):
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 2, (400, 3))
     codes[:, 1] = codes[:, 0] ^ (rng.random(400) < 0.1)
-    assert "v2" not in {end for edge in estimate(table_of(codes, 2), method).graph.undirected for end in edge}
-    found = estimate(table_of(codes, 2), method, knowledge=Knowledge(required=[("v1", "v2")]))
+    settings = {"method": method, "equivalent_sample_size": 1.0}
+    assert "v2" not in {
+        end for edge in estimate(table_of(codes, 2), **settings).graph.undirected for end in edge
+    }
+    found = estimate(table_of(codes, 2), **settings, knowledge=Knowledge(required=[("v1", "v2")]))
     assert found.graph.undirected == (("v0", "v1"), ("v1", "v2"))
     assert (found.graph.background, found.repairs) == ((("v1", "v2"),), ())
 
@@ -213,7 +217,7 @@ def test_knowledge_of_other_variables_is_refused_by_name(asia):
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"method": "gse"}, "ges, pc or chow-liu but found 'gse': did you mean 'ges'"),
+        ({"method": "gse"}, "ges-boss, ges, boss, pc or chow-liu but found 'gse': did you mean 'ges'"),
         ({"method": "fci"}, "but found 'fci'"),
         ({"alpha": 0.0}, "alpha between 0 and 1 but found 0.0"),
         ({"alpha": 1.0}, "alpha between 0 and 1 but found 1.0"),
@@ -253,9 +257,9 @@ def test_fewer_rows_than_variables_is_warned_of():
 
 
 def test_what_a_search_has_to_say_is_a_python_warning_and_on_record(asia, monkeypatch):
-    monkeypatch.setattr(estimation, "run_ges", lambda *_: MixedGraph((), (), (), ("a hook has moved",)))
+    monkeypatch.setattr(estimation, "run_pc", lambda *_: MixedGraph((), (), (), ("a hook has moved",)))
     with pytest.warns(UserWarning, match="a hook has moved"):
-        found = estimate(asia)
+        found = estimate(asia, "pc")
     assert found.warnings == ("a hook has moved",)
 
 

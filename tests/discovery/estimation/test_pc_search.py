@@ -13,6 +13,7 @@ from discovery.estimation.causal_learn import read_matrix
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import GSquare
 from discovery.estimation.pc_search import PCSettings, run_pc
+from discovery.estimation.watch import Watch
 
 RULES = [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (2, 2), (2, 3), (2, 4)]
 
@@ -34,23 +35,37 @@ def from_d_separation(dag, **settings):
 
 
 @pytest.mark.parametrize(("rule", "priority"), RULES)
-def test_the_result_is_causal_learns_own(rule, priority, monkeypatch):
-    for own_skeleton_above in (100, 0):
-        monkeypatch.setattr(pc_search, "OWN_SKELETON_ABOVE", own_skeleton_above)
-        rng = np.random.default_rng(10 * rule + priority)
-        for _ in range(3):
-            codes = rows_from(random_dag(range(8), 0.4, rng), 2, int(rng.choice([200, 2000])), rng)
-            expected = causal_learns_own(codes, uc_rule=rule, uc_priority=priority)
-            assert counted(codes, 2, uc_rule=rule, uc_priority=priority) == expected
+def test_the_result_is_causal_learns_own(rule, priority):
+    rng = np.random.default_rng(10 * rule + priority)
+    for _ in range(4):
+        codes = rows_from(random_dag(range(8), 0.4, rng), 2, int(rng.choice([200, 2000])), rng)
+        expected = causal_learns_own(codes, uc_rule=rule, uc_priority=priority)
+        assert counted(codes, 2, uc_rule=rule, uc_priority=priority) == expected
 
 
-def test_on_more_than_a_hundred_variables_too(monkeypatch):
+def test_on_forty_variables_too():
     rng = np.random.default_rng(0)
-    codes = rows_from(random_dag(range(102), 0.01, rng), 2, 300, rng)
+    codes = rows_from(random_dag(range(40), 0.03, rng), 2, 300, rng)
     ours = counted(codes, 2, alpha=0.001)
-    monkeypatch.setattr(pc_search, "OWN_SKELETON_ABOVE", 102)
-    assert ours == counted(codes, 2, alpha=0.001)
+    assert ours == causal_learns_own(codes, alpha=0.001, uc_rule=2, uc_priority=2)
     assert ours.undirected
+
+
+def test_a_limit_of_time_leaves_the_larger_sets_out():
+    rng = np.random.default_rng(0)
+    codes = rows_from(random_dag(range(9), 0.6, rng), 2, 2000, rng)
+    test = GSquare(Contingency(codes, [2] * 9)).test
+    asked = []
+
+    def p_value(x, y, given):
+        asked.append(len(given))
+        return test(x, y, given).p_value
+
+    watch = Watch(time_limit=1e-9)
+    found = run_pc(codes, p_value, PCSettings(), watch)
+    assert max(asked) == 1
+    assert watch.reason == "the time limit of 1e-09 s"
+    assert found == counted(codes, 2, max_conditions=1)
 
 
 def test_causal_learn_is_unchanged_afterwards():

@@ -1,0 +1,82 @@
+"""What questions cost: rounds that are spent to learn the reward's parents rather than to earn rewards."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cb_pgm.model.intervention import Intervention, Pull
+from cb_pgm.policies.arms import ArmTotals
+
+__all__ = ["QuestionCost"]
+
+_PRIOR_ROWS = 4.0
+
+
+class QuestionCost:
+    """The regret of questions, as the rows so far estimate it, beside the regret of all other rounds.
+
+    The estimated regret of a round is the difference between the highest mean of any arm and the mean of the
+    arm pulled; an arm without rows counts as one with the mean of all rows. A question is affordable as long
+    as all questions together cost at most a fixed share of what all other rounds have cost. So questions
+    multiply the regret of an index policy by at most 1 + share, at any horizon and in any unit of the reward,
+    and questions about arms that are as good as the best one are free.
+
+    Parameters
+    ----------
+    share
+        The largest cost of all questions, relative to the cost of all other rounds.
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._asked: dict[Intervention, int] = {}
+
+    def add(self, intervention: Intervention, rows: int) -> None:
+        """Count so many rows of a question."""
+        self._asked[intervention] = self._asked.get(intervention, 0) + rows
+
+    def affords(self, pull: Pull, arms: ArmTotals) -> bool:
+        """Return whether `pull` is affordable; `arms` has the rows in which each arm was set.
+
+        Rounds of do() don't count, since their rows may come from a table.
+        """
+        gaps, typical = self.gaps(arms)
+        asked = self._cost(gaps, typical, arms)
+        of_pull = _cost_of(pull.intervention, pull.size, gaps, typical, arms)
+        pulled = np.where([bool(arm) for arm in arms.arms], arms.rows, 0)
+        return asked + of_pull <= self._share * max(float(gaps @ pulled) - asked, 0.0)
+
+    def below_index(self, pull: Pull, arms: ArmTotals, noise_scale: float) -> bool:
+        """Return whether all questions and `pull` cost less than an index policy is going to pay.
+
+        Such a policy tells an arm with gap Δ from the best one by some 6σ²/Δ² rounds, which cost 6σ²/Δ, and
+        never pays more than Δ a round. All means are drawn to the overall one as by four rows, since the
+        highest of many means of a row or two is far too high.
+        """
+        rows = arms.rows + _PRIOR_ROWS
+        overall = float(arms.totals.sum() / max(arms.rows.sum(), 1))
+        means = (arms.totals + _PRIOR_ROWS * overall) / rows
+        gaps = np.maximum(means.max() - means, 1e-9 * noise_scale)
+        typical = float(means.max()) - overall
+        of_index = np.minimum(6.0 * noise_scale**2 / gaps, gaps * max(arms.rounds, len(rows))).sum()
+        of_pull = _cost_of(pull.intervention, pull.size, gaps, typical, arms)
+        return self._cost(gaps, typical, arms) + of_pull <= self._share * float(of_index)
+
+    def _cost(self, gaps: NDArray[np.float64], typical: float, arms: ArmTotals) -> float:
+        return sum(_cost_of(arm, rows, gaps, typical, arms) for arm, rows in self._asked.items())
+
+    @staticmethod
+    def gaps(arms: ArmTotals) -> tuple[NDArray[np.float64], float]:
+        """Return the estimated regret of a round of each arm, float64 [arms], and of the average round."""
+        overall = float(arms.totals.sum() / max(arms.rows.sum(), 1))
+        means = np.divide(arms.totals, arms.rows, out=np.full(len(arms.rows), overall), where=arms.rows > 0)
+        best = float(means.max())
+        return best - means, best - overall
+
+
+def _cost_of(
+    intervention: Intervention, rows: int, gaps: NDArray[np.float64], typical: float, arms: ArmTotals
+) -> float:
+    position = arms.position(intervention)
+    return rows * (typical if position is None else float(gaps[position]))
