@@ -68,8 +68,10 @@ Keys of [[system]]: a random instance
 instance : string, required
     The family of `cb_pgm.instances`: "tree", "forest", "chordal" or "random_dag"; one of the families of the
     paper's lower bounds, "lower_bound_effect_gap" and "lower_bound_reward_gap"; or one that breaks an
-    assumption, "many_parents", "proxy", "hidden_dag", "interaction" or "confounded".
-n : whole number from 1, required where it has no default: 8 for "many_parents", 20 for "proxy"
+    assumption, "many_parents", "proxy", "hidden_dag", "interaction" or "confounded"; or "random_tables", all of
+    it random.
+n : whole number from 1, required where it has no default: 8 for "many_parents" and "random_tables", 20 for
+    "proxy"
     The number of variables.
 n_states : whole number, default 3 (2 for "proxy" and "hidden_dag"); required for the lower bounds
     K, the number of states of each variable; in the lower bounds the number of states that can be set.
@@ -134,6 +136,13 @@ cause_agreement : number from 0 to 1, default 0.9
     "confounded": the probability with which the hidden cause has the state of its observed parent.
 proxy_agreement : number from 0 to 1, default 0.87 for "confounded", 0.8 for "proxy"
     The probability with which the proxy has the state of the hidden cause.
+
+"random_tables" has n, n_states, n_parents and
+
+parent_effect : number from 0 to 1, default 0.7
+    How much the distribution of a variable depends on its parents.
+edge_probability : number from 0 to 1, default 2/n
+    The probability of an edge between two variables.
 
 The two lower bounds also have
 
