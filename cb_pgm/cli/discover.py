@@ -120,7 +120,7 @@ def _text(table: DiscreteTable, used: UsedGraph, options: Namespace) -> str:
         f"{used.seconds:.1f} s",
         *(f"repaired: {repair}" for repair in used.repairs),
         *(
-            f"{tail} {'--' if kind == 'undirected' else '->'} {head}{' (required)' * (kind == 'required')}"
+            f"{tail} {'—' if kind == 'undirected' else '→'} {head}{' (required)' * (kind == 'required')}"
             for tail, head, kind in graph.edges()
         ),
     ]

@@ -172,13 +172,20 @@ class _PrintDocstring(Action):
         parser.exit()
 
 
-def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
-    """Add the options of one policy on real rows; without a default `horizon`, --horizon is required."""
+def add_bandit(parser: ArgumentParser, *, horizon: int | None = None, several: bool = False) -> None:
+    """Add the options of one policy on real rows, or of `several`.
+
+    Without a default `horizon`, --horizon is required.
+    """
     group = parser.add_argument_group("the bandit")
     names = [name for name, kind in POLICIES.items() if not kind.is_oracle]
     group.add_argument(
         "--policy",
-        default="screening",
+        **(
+            {"dest": "policies", "nargs": "+", "default": ["screening"]}
+            if several
+            else {"default": "screening"}
+        ),
         choices=names,
         metavar="NAME",
         help=f"{policy_summaries(names)} (default: screening)",

@@ -29,6 +29,7 @@ from discovery.estimation.pc_search import PCSettings, run_pc
 from discovery.estimation.settings import METHODS
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.repairs.repairs import Change, repair
+from discovery.table.rows import MIN_ROWS
 from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -124,6 +125,11 @@ def estimate(
         known = read_knowledge(known)
     known.check_names(table.variables)
     _check_settings(method, alpha, uc_rule, uc_priority, max_conditions)
+    if table.interventional is not None and table.n_rows < MIN_ROWS:
+        raise EstimationError(
+            f"Expected at least {MIN_ROWS} rows in which nothing was set, to estimate a graph from, but "
+            f"found {table.n_rows}: add observations, or use a policy that needs no graph (screening, moss)"
+        )
     counts = Contingency(table.codes, [len(states) for states in table.states.values()])
     bdeu = BDeu(counts, equivalent_sample_size=equivalent_sample_size, structure_prior=structure_prior)
     required, forbidden = _adjacencies(known, table.variables)
