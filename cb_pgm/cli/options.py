@@ -14,6 +14,7 @@ from typing import Any
 
 from cb_pgm.cli.usage import UsageError
 from cb_pgm.policies.registry import POLICIES
+from cb_pgm.wording import did_you_mean
 from discovery.table.settings import MISSING_TEXTS
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "add_toml_help",
     "check_reward_scale",
     "count",
+    "policy_name",
     "policy_summaries",
     "positive",
     "probability",
@@ -261,6 +263,16 @@ def add_problem(group: _ArgumentGroup, *, source: str, reward_range: str) -> Non
 def policy_summaries(names: Iterable[str]) -> str:
     """Return a line about each policy, for --help."""
     return "; ".join(f"{name}: {POLICIES[name].summary}" for name in names)
+
+
+def policy_name(text: str) -> str:
+    """Read the name of a policy, or that of one's own, module:attribute."""
+    if text in POLICIES or ":" in text:
+        return text
+    raise ArgumentTypeError(
+        f"expected a policy, or module:attribute for one of your own, but found {text!r}: "
+        f"{did_you_mean(text, POLICIES)}"
+    )
 
 
 def settings_of(options: Namespace, kind: type[Any]) -> dict[str, Any]:

@@ -8,20 +8,18 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from cb_pgm import instances
-from cb_pgm.errors import StudyError
 from cb_pgm.model.intervention import Observations
 from cb_pgm.model.system import CausalSystem
-from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.registry import POLICIES, make_policy
+from cb_pgm.policies.registry import make_policy
 from cb_pgm.simulation import simulate
-from cb_pgm.study.config import Cell, is_oracle
+from cb_pgm.study.config import Cell, Part, is_oracle
+from cb_pgm.study.tables import fitted_system
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 from discovery.estimation.settings import Method
 
@@ -83,11 +81,11 @@ def _described(cell: Cell) -> dict[str, Any]:
 
 
 def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, float]]]:
-    system = _system(cell.system.settings, cell.run, seed)
+    system = _system(cell.system, cell.run, seed)
     oracle = system.essential_graph()
     graph, marginals = oracle, system.marginals()
     if cell.graph is not None and "rows" in dict(cell.graph.settings):
-        seen = _Seen(cell.system.settings, cell.graph["rows"], cell.run, seed)
+        seen = _Seen(cell.system, cell.graph["rows"], cell.run, seed)
         marginals = _marginals(seen)
         if cell.graph["source"] == "estimated":
             graph = _estimated(seen, cell.graph["method"])
@@ -98,7 +96,8 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         failure_prob=cell.failure_prob,
         max_parents=cell.policy.get("max_parents", context.max_parents),
     )
-    policy = _policy(cell.policy["name"], context)
+    own = {key: value for key, value in cell.policy.settings if key not in ("name", "max_parents")}
+    policy = make_policy(cell.policy["name"], context, **own)
     run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key))
     named = run.reward_variables
     row: dict[str, Any] = {
@@ -117,30 +116,18 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
     return row, list(zip(run.rounds.tolist(), run.regrets.tolist(), strict=True))
 
 
-def _policy(name: str, context: PolicyContext) -> Policy:
-    if name in POLICIES:
-        return make_policy(name, context)
-    module, _, attribute = name.partition(":")
-    try:
-        made = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise StudyError(f"Expected a policy at {name!r} but found an error: {error}") from None
-    if isinstance(made, type) and issubclass(made, Policy):
-        return made.from_context(context)
-    policy: Policy = made(context)
-    return policy
-
-
 @lru_cache(maxsize=8)
-def _system(settings: tuple[tuple[str, Any], ...], run: int, seed: int) -> CausalSystem:
+def _system(part: Part, run: int, seed: int) -> CausalSystem:
     """Return the system of a part; an instance is the same for all policies and graphs of a run."""
-    wanted = dict(settings)
+    wanted = dict(part.settings)
+    if "table" in wanted:
+        return fitted_system(part)
     if "network" in wanted:
         return _network(wanted["network"], wanted["reward"])
     name = wanted.pop("instance")
     if "instance_number" in wanted:
         wanted["instance"] = wanted.pop("instance_number")
-    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([settings, run])))
+    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([part.settings, run])))
     system: CausalSystem = getattr(instances, name)(**wanted, seed=rng)
     return system
 
@@ -154,7 +141,7 @@ def _network(path: str, reward: str) -> CausalSystem:
 class _Seen:
     """The identity of a sampled table, which is the same for every method and policy of a run."""
 
-    system: tuple[tuple[str, Any], ...]
+    system: Part
     rows: int
     run: int
     seed: int
@@ -162,7 +149,7 @@ class _Seen:
 
 @lru_cache(maxsize=8)
 def _observations(seen: _Seen) -> Observations:
-    draws = _draws(seen.seed, "table", json.dumps([seen.system, seen.rows, seen.run]))
+    draws = _draws(seen.seed, "table", json.dumps([seen.system.settings, seen.rows, seen.run]))
     return _system(seen.system, seen.run, seen.seed).sample({}, seen.rows, np.random.default_rng(draws))
 
 
