@@ -49,7 +49,7 @@ def edge_lines(graph: EssentialGraph, confidence: EdgeConfidence | None) -> list
     """Return a line for each edge, and the other edges that resampled tables often have."""
     lines = []
     for tail, head, kind in graph.edges():
-        line = f"{tail} {'--' if kind == 'undirected' else '->'} {head}{' (required)' * (kind == 'required')}"
+        line = f"{tail} {'—' if kind == 'undirected' else '→'} {head}{' (required)' * (kind == 'required')}"
         if confidence is not None and (remark := _remark(confidence, tail, head, kind != "undirected")):
             line += f"   {remark}"
         lines.append(line)
@@ -79,8 +79,8 @@ def _remark(confidence: EdgeConfidence, tail: str, head: str, directed: bool) ->
 
 def _shares(confidence: EdgeConfidence, tail: str, head: str) -> str:
     shares = {
-        f"{tail} -> {head}": confidence.share(tail, head, directed=True),
-        f"{head} -> {tail}": confidence.share(head, tail, directed=True),
+        f"{tail} → {head}": confidence.share(tail, head, directed=True),
+        f"{head} → {tail}": confidence.share(head, tail, directed=True),
         "undirected": confidence.share(tail, head, directed=False),
     }
     parts = [f"{name} {value:.0%}" for name, value in shares.items() if value > 0]

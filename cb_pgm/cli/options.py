@@ -14,6 +14,7 @@ from typing import Any
 
 from cb_pgm.cli.usage import UsageError
 from cb_pgm.policies.registry import POLICIES
+from cb_pgm.wording import did_you_mean
 from discovery.table.settings import MISSING_TEXTS
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "add_toml_help",
     "check_reward_scale",
     "count",
+    "policy_name",
     "policy_summaries",
     "positive",
     "probability",
@@ -183,13 +185,20 @@ class _PrintDocstring(Action):
         parser.exit()
 
 
-def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
-    """Add the options of one policy on real rows; without a default `horizon`, --horizon is required."""
+def add_bandit(parser: ArgumentParser, *, horizon: int | None = None, several: bool = False) -> None:
+    """Add the options of one policy on real rows, or of `several`.
+
+    Without a default `horizon`, --horizon is required.
+    """
     group = parser.add_argument_group("the bandit")
     names = [name for name, kind in POLICIES.items() if not kind.is_oracle]
     group.add_argument(
         "--policy",
-        default="screening",
+        **(
+            {"dest": "policies", "nargs": "+", "default": ["screening"]}
+            if several
+            else {"default": "screening"}
+        ),
         choices=names,
         metavar="NAME",
         help=f"{policy_summaries(names)} (default: screening)",
@@ -271,6 +280,16 @@ def add_problem(
 def policy_summaries(names: Iterable[str]) -> str:
     """Return a line about each policy, for --help."""
     return "; ".join(f"{name}: {POLICIES[name].summary}" for name in names)
+
+
+def policy_name(text: str) -> str:
+    """Read the name of a policy, or that of one's own, module:attribute."""
+    if text in POLICIES or ":" in text:
+        return text
+    raise ArgumentTypeError(
+        f"expected a policy, or module:attribute for one of your own, but found {text!r}: "
+        f"{did_you_mean(text, POLICIES)}"
+    )
 
 
 def settings_of(options: Namespace, kind: type[Any]) -> dict[str, Any]:

@@ -169,6 +169,10 @@ def rewards_of(table: DiscreteTable) -> NDArray[np.float64]:
     """Return the table's rewards, or raise CausalBanditError where there are none, or all are the same."""
     if table.rewards is None:
         raise CausalBanditError("Expected a table with rewards but found none: name the reward column")
+    if not len(table.rewards):
+        raise CausalBanditError(
+            "Expected rows in which nothing was set but found none: add observations, or replay the log"
+        )
     if np.ptp(table.rewards) == 0:
         raise CausalBanditError(
             f"Expected rewards that differ but found {table.rewards[0]:g} in every row: name another reward"

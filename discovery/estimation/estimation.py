@@ -30,6 +30,7 @@ from discovery.estimation.settings import METHODS, SCORES
 from discovery.estimation.watch import Watch
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.repairs.repairs import Change, repair
+from discovery.table.rows import MIN_ROWS
 from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -146,6 +147,11 @@ def estimate(
         known = read_knowledge(known)
     known.check_names(table.variables)
     _check_settings(method, score, alpha, uc_rule, uc_priority, max_conditions)
+    if table.interventional is not None and table.n_rows < MIN_ROWS:
+        raise EstimationError(
+            f"Expected at least {MIN_ROWS} rows in which nothing was set, to estimate a graph from, but "
+            f"found {table.n_rows}: add observations, or use a policy that needs no graph (screening, moss)"
+        )
     watch = Watch(time_limit, progress)
     counts = Contingency(table.codes, [len(states) for states in table.states.values()])
     required, forbidden = _adjacencies(known, table.variables)

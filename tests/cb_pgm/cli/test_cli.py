@@ -237,7 +237,7 @@ def test_discover_run_and_compare_go_together(tmp_path, capsys):
     assert "--force" in failure(capsys, "discover", *ASIA, "--out", str(graph))
     assert main(["discover", *ASIA, "--out", str(tmp_path / "folder")]) == 0
     assert {path.name for path in (tmp_path / "folder").iterdir()} == {"graph.json", "graph.png", "graph.svg"}
-    assert "->" in capsys.readouterr().out
+    assert "→" in capsys.readouterr().out
 
 
 def test_discover_prints_the_graph_in_the_forms_of_other_programs(tmp_path, capsys):
