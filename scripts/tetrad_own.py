@@ -36,6 +36,7 @@ def tetrad_fges(table: DiscreteTable) -> MixedGraph:
     score = _score(table)
     search = _tetrad("search.Fges")(score)
     search.setVerbose(False)
+    search.setNumThreads(1)
     return _read(search.search(), table)
 
 
@@ -47,6 +48,7 @@ def tetrad_boss(table: DiscreteTable, starts: int = 5) -> MixedGraph:
     boss.setNumThreads(1)
     search = _tetrad("search.PermutationSearch")(boss)
     search.setSeed(0)
+    search.setCpdag(True)
     return _read(search.search(), table)
 
 
