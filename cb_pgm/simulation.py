@@ -14,6 +14,7 @@ from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.earlier_rows import EarlierRows, warm_start
+from cb_pgm.policies.index_policy import IndexPolicy, RewardsAhead
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,6 +141,9 @@ def simulate(
     curve = _Curve(horizon, system.best_arm()[1])
 
     played, named, found_at = 0, policy.reward_variables, 0
+    if isinstance(policy, IndexPolicy):
+        _play_ahead(policy, rows, curve, horizon, progress)
+        played = horizon
     largest = max(1, _LARGEST_BATCH // max(len(policy.states), 1))
     while played < horizon:
         pull = policy.ask()
@@ -168,6 +172,35 @@ def simulate(
     )
 
 
+def _play_ahead(
+    policy: IndexPolicy,
+    rows: _RowsAhead,
+    curve: _Curve,
+    horizon: int,
+    progress: Callable[[int], object] | None,
+) -> None:
+    """Play an index policy as round by round, with the same rows, in a compiled loop."""
+    arms = policy.arms
+    means = np.array([rows.mean(arm) for arm in arms])
+    empty = np.zeros(len(arms), dtype=np.int64)
+    ahead = RewardsAhead(np.empty((len(arms), rows.largest)), empty, empty.copy())
+    position = {arm: place for place, arm in enumerate(arms)}
+    played = 0
+    while played < horizon:
+        chosen = policy.play_ahead(ahead, horizon - played)
+        if len(chosen):
+            curve.add_rounds(means[chosen])
+            played += len(chosen)
+            if progress is not None:
+                progress(len(chosen))
+        else:
+            arm = policy.ask().intervention
+            rewards = rows.block(arm).rewards
+            place = position[arm]
+            ahead.rewards[place, : len(rewards)] = rewards
+            ahead.begin[place], ahead.end[place] = 0, len(rewards)
+
+
 class _Curve:
     """Pseudo-regret at log-spaced rounds; it is exact, since regret grows linearly within a batch."""
 
@@ -191,6 +224,18 @@ class _Curve:
         self.regret += size * lost
         self._played = end
 
+    def add_rounds(self, means: NDArray[np.float64]) -> None:
+        """Add one round for each mean."""
+        lost = np.concatenate([[self.regret], self._best_mean - means])
+        regrets = lost.cumsum()  # from the left, as `add` does
+        end = self._played + len(means)
+        while self._next_round <= end:
+            self.regrets[self._next] = regrets[self._next_round - self._played]
+            self._next += 1
+            self._next_round = int(self.rounds[self._next]) if self._next < len(self.rounds) else end + 2**62
+        self.regret = float(regrets[-1])
+        self._played = end
+
 
 class _RowsAhead:
     """Draws the rows of each intervention in blocks and returns them pull by pull.
@@ -203,7 +248,7 @@ class _RowsAhead:
         self._system = system
         self._rng = rng
         arms = sum(len(states) for states in system.settable.values())
-        self._largest = int(np.clip(_ROWS_AHEAD // max(1, arms * len(system.states)), 16, 4096))
+        self.largest = int(np.clip(_ROWS_AHEAD // max(1, arms * len(system.states)), 16, 4096))
         self._means: dict[Intervention, float] = {}
         self._sizes: dict[Intervention, int] = {}
         self._ahead: dict[Intervention, list[Observations]] = {}
@@ -222,8 +267,13 @@ class _RowsAhead:
             ahead = self._ahead[intervention] = self._draw(intervention)
         return ahead.pop()
 
+    def block(self, intervention: Intervention) -> Observations:
+        """Draw the next block of rows, each twice as large as the one before, of at most `largest` rows."""
+        size = self._sizes[intervention] = min(2 * self._sizes.get(intervention, 4), self.largest)
+        return self._system.sample(intervention, size, self._rng)
+
     def _draw(self, intervention: Intervention) -> list[Observations]:
-        size = self._sizes[intervention] = min(2 * self._sizes.get(intervention, 4), self._largest)
-        block = self._system.sample(intervention, size, self._rng)
+        block = self.block(intervention)
         codes, rewards = block.codes, block.rewards
-        return [Observations(codes[row : row + 1], rewards[row : row + 1]) for row in range(size - 1, -1, -1)]
+        last = len(rewards) - 1
+        return [Observations(codes[row : row + 1], rewards[row : row + 1]) for row in range(last, -1, -1)]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discovery.errors import DiscoveryError, EstimationError, GraphError, KnowledgeError, TableError
+    from discovery.estimation.check import GraphCheck, check_graph
+    from discovery.estimation.edge_confidence import EdgeConfidence, edge_confidence
     from discovery.estimation.estimation import EstimatedGraph, estimate
     from discovery.estimation.knowledge import Knowledge, read_knowledge
     from discovery.estimation.marginals import Marginals
@@ -25,9 +27,11 @@ __all__ = [
     "Change",
     "DiscoveryError",
     "DiscreteTable",
+    "EdgeConfidence",
     "EssentialGraph",
     "EstimatedGraph",
     "EstimationError",
+    "GraphCheck",
     "GraphError",
     "InterventionalRows",
     "Knowledge",
@@ -35,7 +39,9 @@ __all__ = [
     "Marginals",
     "TableError",
     "TableSettings",
+    "check_graph",
     "compare",
+    "edge_confidence",
     "estimate",
     "read",
     "read_csv",
@@ -47,9 +53,11 @@ _HOME = {
     "Change": "repairs.repairs",
     "DiscoveryError": "errors",
     "DiscreteTable": "table.discrete_table",
+    "EdgeConfidence": "estimation.edge_confidence",
     "EssentialGraph": "graphs.essential_graph",
     "EstimatedGraph": "estimation.estimation",
     "EstimationError": "errors",
+    "GraphCheck": "estimation.check",
     "GraphError": "errors",
     "InterventionalRows": "table.discrete_table",
     "Knowledge": "estimation.knowledge",
@@ -57,7 +65,9 @@ _HOME = {
     "Marginals": "estimation.marginals",
     "TableError": "errors",
     "TableSettings": "table.settings",
+    "check_graph": "estimation.check",
     "compare": "graphs.comparison",
+    "edge_confidence": "estimation.edge_confidence",
     "estimate": "estimation.estimation",
     "read": "table.discrete_table",
     "read_csv": "table.discrete_table",

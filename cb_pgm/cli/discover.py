@@ -6,14 +6,22 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.cli.console import note, waiting
-from cb_pgm.cli.options import add_output, add_table, settings_of
+from cb_pgm.cli.console import note, progress, waiting
+from cb_pgm.cli.discover_text import (
+    CheckedGraph,
+    check_content,
+    check_lines,
+    confidence_content,
+    edge_lines,
+)
+from cb_pgm.cli.options import add_output, add_table, count, seed, settings_of
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.files import check_folder, json_text, print_text, write_text
 
 if TYPE_CHECKING:
     from cb_pgm.pipeline.inputs import UsedGraph
-    from discovery import DiscreteTable, EssentialGraph
+    from discovery import DiscreteTable, EdgeConfidence, EssentialGraph
+    from discovery.estimation.settings import EstimateSettings
 
 __all__ = ["add_arguments", "execute"]
 
@@ -34,6 +42,23 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="print the graph in this form instead of text; bif: with tables fitted to one DAG of its class",
     )
 
+    group = parser.add_argument_group("what the table says of the graph")
+    group.add_argument(
+        "--bootstrap",
+        type=count,
+        metavar="N",
+        help="estimate the graphs of N resampled tables, too (100, say), and give how often each has an edge",
+    )
+    group.add_argument("--jobs", type=count, default=1, metavar="N", help="number of processes (default: 1)")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of --bootstrap (default: 0)")
+    group.add_argument(
+        "--check",
+        type=Path,
+        metavar="GRAPH",
+        help="a graph of your own (JSON or BIF): which independencies that it implies the table refutes, and "
+        "its score beside the estimated graph's",
+    )
+
 
 def execute(options: Namespace) -> None:
     """Estimate the graph, write it and print it."""
@@ -47,20 +72,25 @@ def execute(options: Namespace) -> None:
     file = _output_file(options)
     if file is None:
         check_folder(options.out, force=options.force)
+    settings = EstimateSettings(**settings_of(options, EstimateSettings))
     with waiting("Reading the table and estimating its graph"):
         table = read(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
-        used = estimated_graph(table, EstimateSettings(**settings_of(options, EstimateSettings)))
+        own = None if options.check is None else _own_graph(options.check, table)
+        used = estimated_graph(table, settings)
     for warning in (*table.warnings, *used.warnings):
         note(f"warning: {warning}")
+    confidence = _confidence(table, settings, options)
+    checked = None if own is None else _checked(own, table, used, settings, options.check)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_text(file, _graph_text(table, used.graph, file.suffix.removeprefix(".")))
     elif options.out is not None:
-        _write_folder(used, options.out)
+        _write_folder(used, confidence, options.out)
     if options.format is not None:
         print_text(_graph_text(table, used.graph, options.format))
     else:
-        print_text(json_text(_content(table, used, options)) if options.json else _text(table, used, options))
+        write = _json if options.json else _text
+        print_text(write(table, used, confidence, checked, options))
 
 
 def _output_file(options: Namespace) -> Path | None:
@@ -90,38 +120,99 @@ def _graph_text(table: DiscreteTable, graph: EssentialGraph, form: str) -> str:
     return write(graph.nodes, graph.edges())
 
 
-def _write_folder(used: UsedGraph, folder: Path) -> None:
+def _own_graph(path: Path, table: DiscreteTable) -> EssentialGraph:
+    """Read the graph to check, or the class of the DAG, which implies the same independencies."""
+    from cb_pgm.pipeline.inputs import read_graph
+
+    given = read_graph(path, table.variables)
+    for repair in given.repairs:
+        note(f"warning: {path} is not an essential graph; repaired: {repair}")
+    return given.graph
+
+
+def _confidence(
+    table: DiscreteTable, settings: EstimateSettings, options: Namespace
+) -> EdgeConfidence | None:
+    if options.bootstrap is None:
+        return None
+    from discovery import edge_confidence
+
+    with progress(options.bootstrap, "Estimating graphs", unit="table") as step:
+        return edge_confidence(
+            table,
+            settings,
+            resamples=options.bootstrap,
+            seed=options.seed,
+            jobs=options.jobs,
+            progress=step,
+        )
+
+
+def _checked(
+    own: EssentialGraph, table: DiscreteTable, used: UsedGraph, settings: EstimateSettings, path: Path
+) -> CheckedGraph:
+    from discovery import check_graph, compare
+    from discovery.estimation.check import graph_score
+
+    weight = used.equivalent_sample_size
+    return CheckedGraph(
+        path=str(path),
+        check=check_graph(own, table),
+        score_name=settings.score,
+        score=graph_score(own, table, settings.score, weight),
+        estimated_score=graph_score(used.graph, table, settings.score, weight),
+        shd=compare(used.graph, own)["shd"],
+    )
+
+
+def _write_folder(used: UsedGraph, confidence: EdgeConfidence | None, folder: Path) -> None:
     from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
     from cb_pgm.plotting.regret import save
 
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "graph.json", used.graph.to_json())
-    save(draw_graphs(edge_verdicts(used.graph), used.graph), folder / "graph")
+    shares = None if confidence is None else confidence.adjacency()
+    save(draw_graphs(edge_verdicts(used.graph), used.graph, confidence=shares), folder / "graph")
 
 
-def _content(table: DiscreteTable, used: UsedGraph, options: Namespace) -> dict[str, Any]:
+def _json(
+    table: DiscreteTable,
+    used: UsedGraph,
+    confidence: EdgeConfidence | None,
+    checked: CheckedGraph | None,
+    options: Namespace,
+) -> str:
     import json
 
     content: dict[str, Any] = json.loads(used.graph.to_json())
-    return content | {
+    content |= {
         "method": used.method,
         "repairs": list(used.repairs),
         "seconds": round(used.seconds, 3),
         "data": {"rows": table.n_rows, "variables": list(table.variables), "reward": options.reward},
         "warnings": [*table.warnings, *used.warnings],
     }
+    if confidence is not None:
+        content["bootstrap"] = confidence_content(confidence, options.seed)
+    if checked is not None:
+        content["check"] = check_content(checked)
+    return json_text(content)
 
 
-def _text(table: DiscreteTable, used: UsedGraph, options: Namespace) -> str:
+def _text(
+    table: DiscreteTable,
+    used: UsedGraph,
+    confidence: EdgeConfidence | None,
+    checked: CheckedGraph | None,
+    options: Namespace,
+) -> str:
     graph = used.graph
     lines = [
         f"{options.csv}: {table.n_rows:,} rows, {len(table.variables)} variables; {used.method} "
         f"found {len(graph.directed)} directed and {len(graph.undirected)} undirected edges in "
         f"{used.seconds:.1f} s",
         *(f"repaired: {repair}" for repair in used.repairs),
-        *(
-            f"{tail} {'--' if kind == 'undirected' else '->'} {head}{' (required)' * (kind == 'required')}"
-            for tail, head, kind in graph.edges()
-        ),
+        *edge_lines(graph, confidence),
+        *([] if checked is None else check_lines(checked)),
     ]
     return "\n".join(lines)

@@ -24,7 +24,7 @@ from cb_pgm.files import check_folder, json_text, print_text, whole_folder, writ
 if TYPE_CHECKING:
     from cb_pgm.effects.report import EffectsReport
 
-__all__ = ["add_arguments", "add_engine", "add_randomised", "check_engine", "execute"]
+__all__ = ["add_arguments", "add_engine", "add_randomised", "check_engine", "check_reward_range", "execute"]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -99,6 +99,12 @@ def add_engine(group: _ArgumentGroup) -> None:
     )
 
 
+def check_reward_range(options: Namespace) -> None:
+    """Raise UsageError where the ends of --reward-range are turned round."""
+    if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
+        raise UsageError("--reward-range takes the lower end first, then the upper one")
+
+
 def check_engine(options: Namespace) -> None:
     """Raise UsageError where --jobs and --dask don't go together."""
     if options.dask is not None and options.jobs != 1:
@@ -107,8 +113,7 @@ def check_engine(options: Namespace) -> None:
 
 def execute(options: Namespace) -> None:
     """Read the table, draw graphs and print what it says of every arm."""
-    if options.reward_range is not None and options.reward_range[0] >= options.reward_range[1]:
-        raise UsageError("--reward-range takes the lower end first, then the upper one")
+    check_reward_range(options)
     check_engine(options)
 
     # Late imports, here and below: --help loads no other room.

@@ -216,10 +216,16 @@ def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
     group.add_argument("--seed", type=seed, metavar="N", help="seed of the policy (default: drawn)")
 
 
-def add_problem(group: _ArgumentGroup, *, source: str, reward_range: str) -> None:
+def add_problem(
+    group: _ArgumentGroup,
+    *,
+    source: str,
+    reward_range: str,
+    noise_scale: str = "σ: rewards are σ-subgaussian around their mean (default: half of their range)",
+) -> None:
     """Add what policies need to know: graph, arms, δ, gaps, noise scale.
 
-    `source` says where the gaps' defaults come from, `reward_range` explains that option.
+    `source` says where the gaps' defaults come from; `reward_range` and `noise_scale` explain these options.
     """
     group.add_argument(
         "--graph", type=Path, metavar="FILE", help="graph (JSON or BIF) to use instead of an estimate"
@@ -258,7 +264,7 @@ def add_problem(group: _ArgumentGroup, *, source: str, reward_range: str) -> Non
         "--noise-scale",
         type=positive,
         metavar="S",
-        help="σ: rewards are σ-subgaussian around their mean (default: half of their range)",
+        help=noise_scale,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ from cb_pgm.files import json_text, print_text
 from cb_pgm.policies.registry import POLICIES
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+
     from cb_pgm.instances.families import Shape
     from cb_pgm.model.system import CausalSystem
     from cb_pgm.planning import Forecast, Plan
@@ -35,7 +38,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the problem: one of --data, --model, --n")
     group.add_argument("--data", type=Path, metavar="CSV", help=f"table to fit a model to. {TABLE_HELP}")
     group.add_argument("--model", type=Path, metavar="BIF", help="network to simulate")
-    group.add_argument("--n", type=count, metavar="N", help="number of variables of a random tree")
+    group.add_argument(
+        "--n", type=count, metavar="N", help="number of variables of a random tree, drawn anew for each run"
+    )
     group.add_argument(
         "--n-states", type=count, default=3, metavar="K", help="states of each variable (default: 3)"
     )
@@ -64,10 +69,23 @@ def add_arguments(parser: ArgumentParser) -> None:
         help=f"policies to compare with ucb (default: a few). {policy_summaries(POLICIES)}",
     )
     group.add_argument(
-        "--horizon", type=count, default=100_000, metavar="T", help="rounds of each run (default: 100000)"
+        "--horizon", type=count, default=10_000, metavar="T", help="rounds of each run (default: 10000)"
     )
     group.add_argument("--failure-prob", type=probability, default=0.05, metavar="P", help="δ (default: .05)")
-    group.add_argument("--runs", type=count, default=5, metavar="N", help="runs of each policy (default: 5)")
+    group.add_argument(
+        "--runs",
+        type=count,
+        default=20,
+        metavar="N",
+        help="runs of each policy at most; fewer where the forecast is stable (default: 20)",
+    )
+    group.add_argument(
+        "--seconds",
+        type=positive,
+        default=30.0,
+        metavar="S",
+        help="time after which no run but the first of each policy goes on (default: 30)",
+    )
     group.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="seed of all randomness (default: 0)"
     )
@@ -86,23 +104,24 @@ def execute(options: Namespace) -> None:
     from cb_pgm.planning import DEFAULT_POLICIES, make_plan
 
     with waiting("Setting up the problem"):
-        system = _system(options)
+        problem = _problem(options)
     policies = options.policy or DEFAULT_POLICIES
     total = options.horizon * options.runs * len({"ucb", *policies})
     with progress(total, "Simulating") as step:
         plan = make_plan(
-            system,
+            problem,
             horizon=options.horizon,
             policies=policies,
             failure_prob=options.failure_prob,
             runs=options.runs,
+            seconds=options.seconds,
             seed=options.seed,
             progress=step,
         )
     print_text(json_text(plan.to_dict()) if options.json else _text(plan))
 
 
-def _system(options: Namespace) -> CausalSystem:
+def _problem(options: Namespace) -> CausalSystem | Callable[[Generator], CausalSystem]:
     from cb_pgm import instances
     from cb_pgm.model.fitting import rehearse
     from cb_pgm.pipeline.inputs import estimated_graph, read_truth
@@ -123,15 +142,20 @@ def _system(options: Namespace) -> CausalSystem:
         raise UsageError(
             "--degree must be 2 (a chain) or 3 (a binary tree); leave it out for a random recursive tree"
         )
-    return instances.tree(
-        options.n,
-        options.n_states,
-        shape=shapes[options.degree],
-        reward_gap=options.reward_gap,
-        effect_gap=options.effect_gap,
-        noise=options.noise,
-        seed=options.seed,
-    )
+    shape = shapes[options.degree]
+
+    def tree(rng: Generator) -> CausalSystem:
+        return instances.tree(
+            options.n,
+            options.n_states,
+            shape=shape,
+            reward_gap=options.reward_gap,
+            effect_gap=options.effect_gap,
+            noise=options.noise,
+            seed=rng,
+        )
+
+    return tree
 
 
 def _text(plan: Plan) -> str:
@@ -150,23 +174,31 @@ def _text(plan: Plan) -> str:
                 f"  {title:<16} {gaps}: {budget.batch:,} pulls an arm, at most {budget.exploration:,} to "
                 f"identify the cause, regret at most {budget.regret:,.0f}"
             )
-    lines += ["", f"Simulated, {plan.runs} runs"]
-    head = ["policy", "identified", "right", "rounds to identification", "regret", "beats ucb from"]
+    several = f"{plan.instances:,} instances, one for each run" if plan.instances > 1 else "one system"
+    lines += ["", f"Simulated on {several}: means, and in brackets the 10 % and 90 % quantiles over runs"]
+    head = ["policy", "runs", "identified", "right", "rounds to identification", "regret", "beats ucb from"]
     rows = [head, *(_row(forecast) for forecast in plan.forecasts)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines += [
-        "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in rows
+        "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
     ]
+    if plan.stopped is not None:
+        lines += [
+            "",
+            f"{plan.stopped[0].upper()}{plan.stopped[1:]}: give more --seconds or a shorter --horizon",
+        ]
     return "\n".join([*lines, "", *(f"* {line}" for line in plan.advice)])
 
 
 def _row(forecast: Forecast) -> list[str]:
-    beats = forecast.beats_ucb_from
+    beats, pulls = forecast.beats_ucb_from, forecast.pulls_to_name
     return [
         forecast.policy,
+        f"{forecast.runs}",
         "-" if forecast.fits is None else f"{forecast.named:.0%}",
         "-" if forecast.fits is None else f"{forecast.right:.0%}",
-        "-" if forecast.pulls_to_name is None else f"{forecast.pulls_to_name:,}",
-        f"{forecast.regret:,.1f}",
+        "-" if pulls is None else f"{pulls:,} ({forecast.pulls_low:,}–{forecast.pulls_high:,})",
+        f"{forecast.regret:,.1f} ({forecast.regret_low:,.1f}–{forecast.regret_high:,.1f})",
         "-" if forecast.policy == "ucb" else "not in time" if beats is None else f"round {beats:,}",
     ]

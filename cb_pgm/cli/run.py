@@ -6,18 +6,18 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from cb_pgm.cli.console import note, progress, waiting
+from cb_pgm.cli.effects import add_engine, add_randomised, check_engine, check_reward_range
 from cb_pgm.cli.options import (
     add_output,
     add_problem,
     add_table,
-    check_reward_scale,
     count,
     policy_summaries,
     seed,
     settings_of,
 )
 from cb_pgm.cli.usage import UsageError
-from cb_pgm.files import check_folder, json_text, print_text
+from cb_pgm.files import check_folder, json_text, print_text, whole_folder
 from cb_pgm.policies.registry import POLICIES
 
 __all__ = ["add_arguments", "execute"]
@@ -56,38 +56,51 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_problem(
         group,
         source="(default: that of the true network, or of the fitted model)",
-        reward_range="lowest and highest reward (default: as in the table)",
+        reward_range="lowest and highest reward, for the bounds that assume nothing (default: as in the "
+        "table)",
+        noise_scale="σ of the rewards (default: ½ for rewards of 0 and 1, else that of the residuals)",
+    )
+    add_randomised(group)
+    group.add_argument(
+        "--cold",
+        action="store_true",
+        help="let policies start without any rows; by default they learn from the table's first, in a "
+        "rehearsal from as many rows of the fitted model",
     )
     group.add_argument("--seed", type=seed, metavar="N", help="seed of all randomness (default: drawn)")
+    add_engine(parser.add_argument_group("the effects, in a rehearsal"))
     add_output(parser, out="folder for the outcome as JSON, settings, regret curves and pictures")
 
 
 def execute(options: Namespace) -> None:
     """Read the table, estimate its graph, play the policies and print the outcome."""
-    check_reward_scale(options)
+    check_reward_range(options)
+    check_engine(options)
     if options.hidden and options.truth is None:
         raise UsageError("--hidden goes with --truth: it hides variables of the true network")
 
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.pipeline import Pipeline, play
+    from cb_pgm.pipeline.table_effects import table_effects
     from cb_pgm.pipeline.task import budget_lines
 
     folder = options.out
     check_folder(folder, force=options.force)
     with waiting("Reading the table and estimating its graph"):
         task = Pipeline(**settings_of(options, Pipeline)).prepare()
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
     for warning in task.warnings:
         note(f"warning: {warning}")
     if options.json:
         note("\n".join(budget_lines(task)))
-    with progress(task.rounds, "Playing") as step:
-        report = play(task, step)
-    if folder is not None:
-        from cb_pgm.report.run.folder import write_run
+    with whole_folder(folder) as place:
+        with progress(options.draws, "Drawing graphs", unit="draw") as step:
+            effects = table_effects(task, step)
+        with progress(task.rounds, "Playing") as step:
+            report = play(task, step, effects)
+        if place is not None:
+            from cb_pgm.report.run.folder import write_run
 
-        write_run(report, folder)
+            write_run(report, place)
     print_text(json_text(report.to_dict()) if options.json else report.to_text())
     if folder is not None and not options.json:
         print_text(f"\nWritten to {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")

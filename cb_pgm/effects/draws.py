@@ -119,7 +119,7 @@ def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     graph, equivalent_sample_size = source.graph, source.settings.equivalent_sample_size or 1.0
     if graph is None:
         rows = rows.resampled(rng)
-        found = _estimated(rows, source.settings)
+        found = _estimated(rows, source.settings.for_resamples())
         graph, equivalent_sample_size = found.graph, found.equivalent_sample_size
     sampler = ClassSampler(graph)
     sets, weights = list(source.reward_parents), _weights(rows, source.reward_parents)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cb_pgm.effects.measured import Interval
+from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.values import Answer, ArmEffect, ArmRows, Comparison, Decision, OpenEdge
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.wording import count, number, setting
 
-__all__ = ["report_text"]
+__all__ = ["effects_text", "hanging_sentences", "recommendation_sentences", "report_text", "scale_sentences"]
 
 _SHOWN = 20  # arms in the table
 
@@ -36,14 +37,29 @@ def report_text(report: Answer) -> str:
     """Return the whole answer: the recommendation first, then what it hangs on, the arms and the notes."""
     parts = [
         _heading(report),
-        "\n".join(_recommendation(report)),
-        "\n".join(map(_hangs_on, report.hangs_on)),
+        "\n".join(recommendation_sentences(report)),
+        "\n".join(hanging_sentences(report)),
         "\n".join(report.decision.next),
         _arms(report.arms),
-        "\n".join(_notes(report)),
+        "\n".join(scale_sentences(report.scale)),
         "\n".join(f"warning: {warning}" for warning in report.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def effects_text(report: Answer) -> str:
+    """Return the part of the answer that is about the arms, for a run that has the recommendation already."""
+    parts = [
+        _heading(report),
+        _arms(report.arms),
+        "\n".join(f"warning: {warning}" for warning in report.warnings),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def hanging_sentences(report: Answer) -> list[str]:
+    """Return a sentence for every edge on whose direction the choice hangs."""
+    return [_hangs_on(edge) for edge in report.hangs_on]
 
 
 def _heading(report: Answer) -> str:
@@ -56,7 +72,8 @@ def _heading(report: Answer) -> str:
     )
 
 
-def _recommendation(report: Answer) -> list[str]:
+def recommendation_sentences(report: Answer) -> list[str]:
+    """Return the choice or that there is none, its gains, its ground and P(best), a sentence or two each."""
     decision = report.decision
     level = f"{100 * (1 - report.failure_prob):g} %"
     expected = (
@@ -151,9 +168,8 @@ def _interval(interval: Interval) -> str:
     return f"{number(interval[0])} to {number(interval[1])}"
 
 
-def _notes(report: Answer) -> list[str]:
+def scale_sentences(scale: RewardScale) -> list[str]:
     """Say which scale and which range of rewards were used, and which flag changes them."""
-    scale = report.scale
     given = f" given {' and '.join(scale.parents)}" if scale.parents else ""
     if scale.given:
         sigma = f"σ = {number(scale.residual)} as given (--noise-scale)"

@@ -84,6 +84,20 @@ class Cover:
 
     def upper_bounds(self) -> NDArray[np.float64]:
         """Return prediction plus upper bound of the mean residual, float64 [n, K]; infinite without rows."""
+        return self.bounds()[2]
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return what the rows say of each arm, each float64 [n, K].
+
+        Returns
+        -------
+        estimates
+            Prediction plus mean residual; −∞ without rows.
+        rows
+            The number of rows with the arm's state, set or observed.
+        upper
+            Prediction plus upper bound of the mean residual; infinite without rows.
+        """
         rows, totals, unset = self._by_cell
         means = np.divide(totals, rows, out=np.zeros_like(totals), where=rows > 0)
         joint, natural = self._joint
@@ -94,12 +108,14 @@ class Cover:
             by_state = np.divide(natural @ means, shares, out=np.full_like(shares, -np.inf), where=shares > 0)
             predicted = np.maximum(by_state, unset @ means / unset.sum())
         residuals = self._by_state[0] - joint @ means
+        estimates = np.full(together.shape, -np.inf)
         bounds = np.full(together.shape, np.inf)
         mixing = best_mixing_rows(_NARROWEST_AT, self._failure_prob)
         for place in zip(*np.nonzero(together), strict=True):
             radius = anytime_radius(together[place], self._failure_prob, self._noise_scale, mixing)
-            bounds[place] = predicted[place] + residuals[place] / together[place] + radius
-        return bounds
+            estimates[place] = predicted[place] + residuals[place] / together[place]
+            bounds[place] = estimates[place] + radius
+        return estimates, together, bounds
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types

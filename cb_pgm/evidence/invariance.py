@@ -19,9 +19,10 @@ bound over the sets: only the test of the true parents can cost the right answer
 them or their ancestors: then the hidden cause is as likely at each of their states, under every arm. It may
 move any other variable.
 
-*What m is.* The running mean by w's states and arm, drawn to the running mean by w's states, which is drawn
-to the overall mean. Where an arm changes the reward in another way than through w, the former predicts
-better.
+*What m is.* The average of experts, weighted by exp(−past loss). One is the running mean by w's states, drawn
+to the overall mean. The others are running means by w's states and arm, drawn to the former as if by 4, 32 or
+256 rows. Where an arm changes the reward in another way than through w, they predict better: the first soon,
+the last also if there are many arms, each with few rows, and one with many.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ from cb_pgm.evidence.screening import candidate_sets
 
 __all__ = ["InvarianceScreening"]
 
-_PRIOR_ROWS = 4.0  # a running mean starts as this many rows at the mean that it is drawn to
+_PRIOR_ROWS = 4.0  # a running mean by state starts as this many rows at the overall mean
+_PRIOR_ROWS_OF_ARMS = np.array([4.0, 32.0, 256.0])  # those by state and arm, at the mean by state
 _MOST_CELLS = 2**23  # running means kept: bounds memory, 16 bytes each
 
 
@@ -95,7 +97,8 @@ class InvarianceScreening:
         # together, since a row needs those of one arm only.
         self._by_state: NDArray[np.float64] = np.zeros((2, m, cells))
         self._by_arm: NDArray[np.float64] = np.zeros((1, 2, m, cells))
-        self._scores: NDArray[np.float64] = np.zeros((2, m))  # the best fit's loss and the predictions'
+        # The best fit's loss, the predictions', and each expert's.
+        self._scores: NDArray[np.float64] = np.zeros((3 + len(_PRIOR_ROWS_OF_ARMS), m))
         self._total = 0.0
         self._origin = math.nan
 
@@ -139,6 +142,7 @@ class InvarianceScreening:
             self.rows,
             self._scale,
             self.threshold,
+            _PRIOR_ROWS_OF_ARMS,
         )
         self.rows += len(rewards) - start
         self.left -= gone
@@ -190,11 +194,13 @@ def _observe(
     rows: int,
     scale: float,
     threshold: float,
+    prior_rows: NDArray[np.float64],
 ) -> tuple[float, int]:
     """Take in rows; return the total of all rewards so far and how many candidates the rows rule out."""
     counts, sums = by_state[0], by_state[1]
-    fits, losses = scores[0], scores[1]
-    gone = 0
+    fits, losses, of_expert = scores[0], scores[1], scores[2:]
+    experts, gone = len(of_expert), 0
+    predictions = np.empty(experts)
     for row in range(start, len(rewards)):
         reward = rewards[row] - origin
         overall = total / (rows + 1.0)
@@ -208,10 +214,18 @@ def _observe(
                 stride *= n_states
             count = counts[candidate, cell]
             of_state = (sums[candidate, cell] + _PRIOR_ROWS * overall) / (count + _PRIOR_ROWS)
-            prediction = (arm_sums[candidate, cell] + _PRIOR_ROWS * of_state) / (
-                arm_counts[candidate, cell] + _PRIOR_ROWS
-            )
-            losses[candidate] += (reward - prediction) ** 2 / scale
+            predictions[experts - 1] = of_state
+            arm_sum, arm_count = arm_sums[candidate, cell], arm_counts[candidate, cell]
+            for expert in range(experts - 1):
+                prior = prior_rows[expert]
+                predictions[expert] = (arm_sum + prior * of_state) / (arm_count + prior)
+            lowest, weight, mixed = of_expert[:, candidate].min(), 0.0, 0.0
+            for expert in range(experts):
+                share = math.exp(lowest - of_expert[expert, candidate])
+                weight += share
+                mixed += share * predictions[expert]
+                of_expert[expert, candidate] += (reward - predictions[expert]) ** 2 / scale
+            losses[candidate] += (reward - mixed / weight) ** 2 / scale
             if count > 0.0:
                 # Adding a value to a group of `count` raises its sum of squares about its mean so much.
                 off = reward - sums[candidate, cell] / count

@@ -2,12 +2,13 @@
 
 In: sizes, gaps and a seed. Out: a `CausalSystem`. `families` documents the settings that the random families
 share; `hidden_causes` and `several_causes` hold systems in which the assumption of a single, unconfounded
-cause of the reward fails.
+cause of the reward fails, and `random_tables` draws the whole system at random, without any gap.
 """
 
 from cb_pgm.instances.families import chordal, forest, random_dag, tree
 from cb_pgm.instances.hidden_causes import confounded, hidden_dag, proxy
 from cb_pgm.instances.lower_bounds import lower_bound_effect_gap, lower_bound_reward_gap
+from cb_pgm.instances.random_tables import random_tables
 from cb_pgm.instances.several_causes import interaction, many_parents
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "many_parents",
     "proxy",
     "random_dag",
+    "random_tables",
     "tree",
 ]

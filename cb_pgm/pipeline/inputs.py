@@ -15,7 +15,7 @@ from cb_pgm.errors import CausalBanditError, CausalSystemError
 from cb_pgm.model.bif import read_bif_model
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
-from cb_pgm.wording import did_you_mean, nearest
+from cb_pgm.wording import count, did_you_mean, nearest
 from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 #: What ``cb-pgm discover --json`` says of a graph beside the graph.
-_REMARKS = ("method", "repairs", "seconds", "data", "warnings")
+_REMARKS = ("method", "repairs", "seconds", "data", "warnings", "bootstrap", "check")
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ class UsedGraph:
         Time of the estimation, in seconds; 0 for a graph from a file.
     warnings
         What may be wrong with the estimate, one sentence each.
+    equivalent_sample_size
+        What BDeu's prior was worth in rows when the graph was estimated; 1 where it had no part.
     """
 
     graph: EssentialGraph
@@ -65,6 +67,7 @@ class UsedGraph:
     repairs: tuple[str, ...] = ()
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
+    equivalent_sample_size: float = 1.0
 
 
 def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGraph:
@@ -76,11 +79,20 @@ def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGra
         If a setting is out of its range, or the graph can't be estimated from the table.
     """
     found = estimate(table, **settings.estimate_keywords())
-    return UsedGraph(found.graph, found.method, tuple(map(str, found.repairs)), found.seconds, found.warnings)
+    return UsedGraph(
+        found.graph,
+        found.method,
+        tuple(map(str, found.repairs)),
+        found.seconds,
+        found.warnings,
+        found.equivalent_sample_size,
+    )
 
 
 def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGraph:
     """Read a graph, and repair it where it isn't a valid essential graph.
+
+    A DAG stands for its equivalence class.
 
     Parameters
     ----------
@@ -100,6 +112,12 @@ def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> UsedGrap
         return UsedGraph(widened(found, _checked_nodes(found.nodes, nodes, path)), "given")
     given = parse_graph(_without_remarks(text))
     wanted = _checked_nodes(given.nodes, nodes, path)
+    dag: nx.DiGraph[str] = nx.DiGraph()
+    dag.add_nodes_from(wanted)
+    dag.add_edges_from(given.directed)
+    if not (given.undirected or given.bidirected or given.background) and nx.is_directed_acyclic_graph(dag):
+        found = EssentialGraph.from_dag(dag)
+        return UsedGraph(found, "given", warnings=_open_directions(found, path))
     try:
         if not given.bidirected:
             graph = EssentialGraph(wanted, given.directed, given.undirected, given.background)
@@ -292,6 +310,17 @@ def _checked_nodes(found: Sequence[str], nodes: Sequence[str] | None, path: str 
                 f"Expected the same variables but found no {node!r} in {path}: add it to its nodes"
             )
     return tuple(nodes)
+
+
+def _open_directions(graph: EssentialGraph, path: str | Path) -> tuple[str, ...]:
+    """Return the warning that a DAG has directions which observations can't show; none if it hasn't."""
+    if not graph.undirected:
+        return ()
+    return (
+        f"{path} is a DAG and stands for its equivalence class, which leaves "
+        f'{count(len(graph.undirected), "direction")} open: list directions that you know as "background" '
+        "of undirected edges",
+    )
 
 
 def _is_json(text: str) -> bool:

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cb_pgm.effects.canonical import canonical_rows
+from cb_pgm.effects.noise import RewardScale, reward_scale
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.fitting import is_binary, rehearse, rewards_of
 from cb_pgm.pipeline import inputs
 from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.run_report import RunReport
 from cb_pgm.pipeline.settings import RunSettings
+from cb_pgm.pipeline.table_effects import table_effects
 from cb_pgm.pipeline.task import Entry, Played, Task
 from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.earlier_rows import EarlierRows, drawn_rows, table_rows
 from cb_pgm.policies.registry import POLICIES, make_policy, policy_kind
 from cb_pgm.simulation import simulate
-from cb_pgm.wording import listed
-from discovery.table.discrete_table import DiscreteTable, read, source_name
+from cb_pgm.wording import did_you_mean, listed
+from discovery.table.discrete_table import DiscreteTable, read
 
 if TYPE_CHECKING:
+    from cb_pgm.effects.report import EffectsReport
     from cb_pgm.model.system import CausalSystem
     from discovery import EssentialGraph
 
@@ -63,15 +68,18 @@ class Pipeline(RunSettings):
         """
         self._check()
         table = inputs.without_columns(read(self.csv, self.reward, self), self.hidden)
+        self._check_randomised(table)
         rewards = rewards_of(table)
         truth = self._truth(table)
         used = self._graph(table)
         flip_from = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
-        maximised = table if flip_from is None else replace(table, rewards=flip_from - rewards)
+        maximised = table if flip_from is None else _flipped(table, flip_from)
         system, warnings = truth or self._fitted(maximised, used.graph)
         used = replace(used, graph=inputs.widened(used.graph, system.states))
-        noise_scale, about_noise = self._noise_scale(rewards, system)
-        context = self._context(system, noise_scale)
+        scale = reward_scale(
+            canonical_rows(table), self._explaining(table, system), self.noise_scale, self.reward_range
+        )
+        context = self._context(system, scale)
         entries = tuple(self._entries(context, maximised, used.graph, system))
         if not entries:
             raise CausalBanditError(
@@ -86,13 +94,15 @@ class Pipeline(RunSettings):
             system=system,
             is_truth=self.truth is not None,
             context=context,
+            scale=scale,
             flip_from=flip_from,
+            earlier=() if self.cold else table_rows(maximised, system.states, self.randomised),
             entries=entries,
             warnings=(
                 *table.warnings,
                 *used.warnings,
                 *warnings,
-                *about_noise,
+                *self._about_noise(context, system),
                 *budget_warnings(entries, self.horizon),
             ),
         )
@@ -114,6 +124,14 @@ class Pipeline(RunSettings):
                 f"one (--truth), or leave the columns out of the table (--ignore)"
             )
 
+    def _check_randomised(self, table: DiscreteTable) -> None:
+        for variable in self.randomised:
+            if variable not in table.states:
+                raise CausalBanditError(
+                    f"Expected variables set at random to be in the table but found {variable!r}: "
+                    f"{did_you_mean(variable, table.states)}"
+                )
+
     def _graph(self, table: DiscreteTable) -> inputs.UsedGraph:
         if self.graph is not None:
             return inputs.read_graph(self.graph, table.variables)
@@ -134,43 +152,38 @@ class Pipeline(RunSettings):
         rehearsal = rehearse(table, graph, settable=settable)
         return rehearsal.system, rehearsal.warnings
 
-    def _noise_scale(self, rewards: NDArray[np.float64], system: CausalSystem) -> tuple[float, list[str]]:
-        """Return σ, in units of the reward, and warnings about it."""
-        warnings = []
-        low, high = float(rewards.min()), float(rewards.max())
-        scale = (high - low) / 2
-        if self.noise_scale is not None:
-            scale = self.noise_scale
-        elif self.reward_range is not None:
-            bottom, top = self.reward_range
-            if not bottom <= low <= high <= top:
-                raise CausalBanditError(
-                    f"Expected rewards from {bottom:g} to {top:g} but found them from {low:g} to {high:g} in "
-                    f"{source_name(self.csv)}: widen the reward range"
-                )
-            scale = (top - bottom) / 2
-        elif not is_binary(rewards):
-            warnings.append(
-                f"the noise scale is {scale:.4g}, half the observed range of the rewards ({low:g} to "
-                f"{high:g}): give a reward range or a noise scale if rewards may lie outside of it"
-            )
-        if scale < system.noise_scale * (1 - 1e-9):
-            warnings.append(
-                f"the noise scale {scale:.4g} is below the {system.noise_scale:.4g} of the system that is "
-                f"played: the failure probability is no longer guaranteed"
-            )
-        return scale, warnings
+    def _explaining(self, table: DiscreteTable, system: CausalSystem) -> Sequence[str]:
+        """Return the columns given which rewards scatter by σ: the reward's causes that the table has."""
+        return [name for name in system.reward_parents if name in table.states]
 
-    def _context(self, system: CausalSystem, noise_scale: float) -> PolicyContext:
+    def _about_noise(self, context: PolicyContext, system: CausalSystem) -> Iterator[str]:
+        if context.noise_scale < system.noise_scale * (1 - 1e-9):
+            yield (
+                f"the noise scale {context.noise_scale:.4g} is below the {system.noise_scale:.4g} of the "
+                f"system that is played: the failure probability is no longer guaranteed"
+            )
+
+    def _context(self, system: CausalSystem, scale: RewardScale) -> PolicyContext:
+        """Return what policies know.
+
+        σ under an arm is ½ for rewards of 0 and 1. For others it adds half the range of the fitted means to
+        σ given the causes, since an arm may leave these free.
+        """
         reward_gap, effect_gap = system.effective_gaps(system.true_graph())
         gaps = (
             reward_gap if self.reward_gap is None else self.reward_gap,
             effect_gap if self.effect_gap is None else self.effect_gap,
         )
         context = PolicyContext.of_system(system, None, None, gaps)
+        of_parents = None
+        noise_scale = scale.residual if scale.given else 0.5
+        if not (scale.given or scale.binary):
+            of_parents = max(scale.residual, system.conditional_noise_scale)
+            noise_scale = max(math.hypot(of_parents, float(np.ptp(system.reward.means)) / 2), 1e-12)
         return replace(
             context,
             noise_scale=noise_scale,
+            parent_noise_scale=of_parents,
             failure_prob=self.failure_prob,
             max_parents=self.max_parents or context.max_parents,
         )
@@ -217,7 +230,9 @@ def _warnings_about(system: CausalSystem) -> Iterator[str]:
         )
 
 
-def play(task: Task, progress: Callable[[int], object] | None = None) -> RunReport:
+def play(
+    task: Task, progress: Callable[[int], object] | None = None, effects: EffectsReport | None = None
+) -> RunReport:
     """Play every policy of a task, once for each run.
 
     The random draws of a run depend only on the seed, the policy, its graph and the number of the run, so
@@ -229,6 +244,8 @@ def play(task: Task, progress: Callable[[int], object] | None = None) -> RunRepo
         The task, as `Pipeline.prepare` returns it.
     progress
         It is called after each pull with the number of rounds played.
+    effects
+        What the table of a rehearsal says of every arm (`table_effects`); None: it is estimated here.
 
     Returns
     -------
@@ -236,11 +253,36 @@ def play(task: Task, progress: Callable[[int], object] | None = None) -> RunRepo
         The outcomes, in playing order.
     """
     settings = task.settings
+    effects = effects or table_effects(task)
     played = []
     for entry in task.entries:
         for run in range(settings.runs):
             key = (zlib.crc32(f"{entry.name} {entry.graph}".encode()), run)
             seed = np.random.SeedSequence(task.seed, spawn_key=key)
-            outcome = simulate(entry.policy, task.system, settings.horizon, seed, progress=progress)
+            outcome = simulate(
+                entry.policy,
+                task.system,
+                settings.horizon,
+                seed,
+                earlier=_earlier(task, run),
+                progress=progress,
+            )
             played.append(Played(entry.name, entry.graph, run, outcome))
-    return RunReport(task, tuple(played))
+    return RunReport(task, tuple(played), effects)
+
+
+def _earlier(task: Task, run: int) -> EarlierRows:
+    """Return the rows that policies start from: the table's, or as many of the model fitted to it."""
+    if task.is_truth or not task.earlier:
+        return task.earlier
+    counts = {arm: len(rows) for arm, rows in task.earlier}
+    draws = np.random.SeedSequence(task.seed, spawn_key=(zlib.crc32(b"table"), run))
+    return drawn_rows(task.system, counts, np.random.default_rng(draws))
+
+
+def _flipped(table: DiscreteTable, flip_from: float) -> DiscreteTable:
+    """Return the table with the reward c − R for R."""
+    done = table.interventional
+    if done is not None and done.rewards is not None:
+        done = replace(done, rewards=flip_from - done.rewards)
+    return replace(table, rewards=flip_from - rewards_of(table), interventional=done)

@@ -1,4 +1,8 @@
-"""Recommend an intervention after a run, with its expected reward, the grounds for it and a next step."""
+"""Recommend an intervention after a run, with its expected reward, the grounds for it and a next step.
+
+In a rehearsal the recommendation is that of the table (`cb_pgm.effects`): pulls from a model fitted to the
+table show nothing that the table doesn't. Against a known truth it rests on the pulls.
+"""
 
 from __future__ import annotations
 
@@ -6,147 +10,198 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from cb_pgm.effects.measured import Interval, Sample, mean_interval
+from cb_pgm.effects.text import hanging_sentences, recommendation_sentences
 from cb_pgm.model.fitting import is_binary, rewards_of
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline.task import Played, Task, groups_of
-from cb_pgm.wording import setting
+from cb_pgm.wording import number, setting
 
 if TYPE_CHECKING:
+    from cb_pgm.effects.report import EffectsReport
     from cb_pgm.model.intervention import ArmEstimate
-    from cb_pgm.pipeline.task import Task
 
 __all__ = ["Recommendation", "recommend", "recommendation_lines"]
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A recommended intervention.
+    """A recommended intervention, or that none is decided.
 
     Attributes
     ----------
-    policy, graph
-        The policy whose best arm it is, and the graph that the policy worked on.
-    intervention
-        The variables to set, with their states.
-    mean, low, high
-        The expected mean reward and a confidence interval for it, on the scale of the table.
+    source
+        Where it comes from: "the table", or the policy that pulled the arm.
+    leader
+        The arm that looks best.
+    is_decided
+        Whether it is recommended: the interval of its gain over do() excludes 0.
+    mean, interval
+        The expected mean reward of `leader` and a confidence interval for it, on the scale of the table.
+    do_nothing, do_nothing_interval
+        The same of do().
+    gain, gain_interval
+        The improvement of `leader` over do(); positive also where lower rewards are better.
     grounds
-        The data behind the mean and the interval, as part of a sentence.
+        The ground that this rests on: "measured", "identified", "fitted" or "assumed".
+    p_best
+        The probability that `leader` is the best of all arms; None where it isn't estimated.
+    sentences
+        All of this in words.
     next_steps
         What to do next, in sentences.
     """
 
-    policy: str
-    graph: str
-    intervention: Intervention
+    source: str
+    leader: Intervention
+    is_decided: bool
     mean: float
-    low: float
-    high: float
+    interval: Interval
+    do_nothing: float
+    do_nothing_interval: Interval
+    gain: float
+    gain_interval: Interval
     grounds: str
+    p_best: float | None
+    sentences: tuple[str, ...]
     next_steps: tuple[str, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON, in the form of `EffectsReport.to_dict`."""
+        return {
+            "intervention": dict(self.leader) if self.is_decided else None,
+            "grounds": self.grounds,
+            "mean": self.mean if self.is_decided else self.do_nothing,
+            "interval": _ends(self.interval if self.is_decided else self.do_nothing_interval),
+            "gain": self.gain,
+            "gain_interval": _ends(self.gain_interval),
+            "p_best": self.p_best,
+            "next": list(self.next_steps),
+        }
 
-def recommend(task: Task, played: Sequence[Played]) -> Recommendation | None:
-    """Return the best arm of the policy with the lowest regret; None if it pulled no arm.
 
-    Policies on the "oracle" graph are left out, since in practice nobody has that knowledge. Over several
-    runs it is the arm that was best most often, with the estimate of the first run in which it was.
+def recommend(task: Task, played: Sequence[Played], effects: EffectsReport | None) -> Recommendation | None:
+    """Return what the table of a rehearsal recommends, or the best arm over all policies and runs.
+
+    Policies on the "oracle" graph are left out, since in practice nobody has that knowledge. Of each other
+    one the arm counts that was its best most often, with the estimate of the first run in which it was. The
+    arm with the best lower confidence bound is compared with do(), whose mean the table has. The result is
+    None if no such policy pulled an arm.
     """
+    if effects is not None:
+        return _of_table(effects)
     groups = [group for group in groups_of(played) if group[0].graph != "oracle"]
-    if not groups:
+    known = [(group[0], estimate) for group in groups if (estimate := _best_arm(group)) is not None]
+    if not known:
         return None
-    best = min(groups, key=lambda group: sum(one.outcome.regret for one in group))
-    arms = [one.outcome.best_arm for one in best if one.outcome.best_arm is not None]
-    if not arms:
-        return None
-    chosen, _ = Counter(arm.intervention for arm in arms).most_common(1)[0]
-    estimate = next(arm for arm in arms if arm.intervention == chosen)
-    mean, (low, high), grounds = _expectation(task, estimate)
-    if is_binary(rewards_of(task.table)):
-        low, high = max(0.0, low), min(1.0, high)
-    low, high = sorted((task.as_asked(low), task.as_asked(high)))
-    steps = _after_truth(task, chosen) if task.is_truth else _after_rehearsal(task, chosen)
-    return Recommendation(
-        best[0].policy, best[0].graph, chosen, task.as_asked(mean), low, high, grounds, tuple(steps)
-    )
+    by, best = max(known, key=lambda pair: pair[1].low)
+    return _of_pulls(task, by, best)
 
 
 def recommendation_lines(found: Recommendation | None) -> list[str]:
     """Return the recommendation as lines of text, a heading first."""
     if found is None:
         return ["Recommendation", "  None: no policy without the oracle's knowledge has pulled an arm."]
-    graph = "" if found.graph == "none" else f" on the {found.graph} graph"
     return [
-        f"Recommendation ({found.policy}{graph})",
-        f"  Set {setting(found.intervention)}.",
-        f"  Expected mean reward {found.mean:.4g}, between {found.low:.4g} and {found.high:.4g} "
-        f"({found.grounds}).",
-        *(f"  {step}" for step in found.next_steps),
+        f"Recommendation (by {found.source})",
+        *(f"  {sentence}" for sentence in (*found.sentences, *found.next_steps)),
     ]
 
 
-def _expectation(task: Task, estimate: ArmEstimate) -> tuple[float, tuple[float, float], str]:
-    """Return the expected mean reward of an arm, an interval for it, and the grounds for both.
-
-    With a true network these are the policy's own estimates. In a rehearsal the pulls inform about the fitted
-    model only, so the table is used where it can be: if the arm sets all of the reward's causes, the mean
-    under the intervention equals the mean of the rows with these states.
-    """
-    arm = estimate.intervention
-    mean = task.system.mean_reward(arm)
-    interval = estimate.low, estimate.high
-    if task.is_truth:
-        grounds = f"from {estimate.rows:,} rounds; the true mean is {task.as_asked(mean):.4g}"
-        return estimate.mean, interval, grounds
-    if set(arm) == set(task.system.reward_parents):
-        rows = _rows_with(task, arm)
-        radius = _radius(task, rows)
-        grounds = f"from {rows:,} rows of the table; valid if these are the causes and nothing confounds them"
-        return mean, (mean - radius, mean + radius), grounds
-    grounds = f"from {estimate.rows:,} rounds in the fitted model; errors of the model are not included"
-    return mean, interval, grounds
+def _of_table(effects: EffectsReport) -> Recommendation:
+    decision = effects.decision
+    return Recommendation(
+        source="the table",
+        leader=decision.leader,
+        is_decided=decision.is_decided,
+        mean=decision.mean,
+        interval=decision.interval,
+        do_nothing=effects.do_nothing,
+        do_nothing_interval=effects.do_nothing_interval,
+        gain=decision.over_nothing.gain,
+        gain_interval=decision.over_nothing.interval,
+        grounds=decision.grounds,
+        p_best=decision.p_best,
+        sentences=(*recommendation_sentences(effects), *hanging_sentences(effects)),
+        next_steps=decision.next,
+    )
 
 
-def _after_truth(task: Task, arm: Intervention) -> list[str]:
+def _best_arm(group: Sequence[Played]) -> ArmEstimate | None:
+    arms = [one.outcome.best_arm for one in group if one.outcome.best_arm is not None]
+    if not arms:
+        return None
+    chosen, _ = Counter(arm.intervention for arm in arms).most_common(1)[0]
+    return next(arm for arm in arms if arm.intervention == chosen)
+
+
+def _of_pulls(task: Task, by: Played, best: ArmEstimate) -> Recommendation:
+    """Compare the pulls of an arm with the rows in which nothing was set, from the same true network."""
+    rewards, delta = rewards_of(task.table), task.context.failure_prob
+    binary = is_binary(rewards)
+    nothing = Sample.of(rewards)
+    nothing_interval = mean_interval(nothing, delta, binary=binary)
+    cut = (max(0.0, best.low), min(1.0, best.high)) if binary else (best.low, best.high)
+    mean, interval = task.as_asked(best.mean), _ordered(task.as_asked(cut[0]), task.as_asked(cut[1]))
+    sign = -1 if task.settings.minimize else 1
+    gains = _ordered(sign * (interval[0] - nothing_interval[1]), sign * (interval[1] - nothing_interval[0]))
+    is_decided = gains[0] > 0
+    what = setting(best.intervention)
+    expected = (
+        f"Expected {task.settings.reward}: {number(mean)}, interval {_text(interval)}, from {best.rows:,} "
+        f"rounds; the true mean is {number(task.as_asked(task.system.mean_reward(best.intervention)))}."
+    )
+    choice = (
+        f"Set {what}. {expected}"
+        if is_decided
+        else (
+            f"Undecided: no arm has a gain over leaving things alone whose interval excludes 0. {what} looks "
+            f"best. {expected}"
+        )
+    )
+    lasting = "" if by.graph == "none" else f" on the {by.graph} graph"
+    return Recommendation(
+        source=f"{by.policy}{lasting}, the best over all policies",
+        leader=best.intervention,
+        is_decided=is_decided,
+        mean=mean,
+        interval=interval,
+        do_nothing=nothing.mean,
+        do_nothing_interval=nothing_interval,
+        gain=sign * (mean - nothing.mean),
+        gain_interval=gains,
+        grounds=best.grounds,
+        p_best=None,
+        sentences=(
+            choice,
+            f"Leaving things alone: {number(nothing.mean)}, interval {_text(nothing_interval)}, from the "
+            f"table.",
+            f"Gain over leaving things alone: {number(sign * (mean - nothing.mean))}, interval "
+            f"{_text(gains)}.",
+        ),
+        next_steps=_after_truth(task, best.intervention),
+    )
+
+
+def _after_truth(task: Task, arm: Intervention) -> tuple[str, ...]:
     best, best_mean = task.system.best_arm()
     lost = best_mean - task.system.mean_reward(arm)
     verdict = f"In the true network {best} is better by {lost:.4g} per round."
     if lost <= 0:
         verdict = "In the true network no intervention on one variable is better."
     spread = "repeat with --runs 20 to see the spread, or " if task.settings.runs == 1 else ""
-    return [verdict, f"Next: {spread}leave out --truth for a rehearsal on the table alone."]
+    return verdict, f"Next: {spread}leave out --truth for a rehearsal on the table alone."
 
 
-def _after_rehearsal(task: Task, arm: Intervention) -> list[str]:
-    gain = task.system.mean_reward(arm) - task.system.mean_reward()
-    if gain <= 0:
-        return ["In the fitted model this is no better than no intervention: an experiment isn't advised."]
-    scale, failure_prob = task.context.noise_scale, task.context.failure_prob
-    # Means of m rewards differ σ√(2/m)-subgaussian about the gain; decided at half of it both errors are ≤ δ.
-    rows = math.ceil(16 * (scale / gain) ** 2 * math.log(1 / failure_prob))
-    return [
-        f"In the fitted model this is better than no intervention by {gain:.4g} per round.",
-        f"Next: make the intervention in {rows:,} rounds and none in {rows:,} others, and compare the means. "
-        f"That detects such a gain with failure probability {failure_prob:g}.",
-    ]
+def _ordered(one: float, other: float) -> Interval:
+    return min(one, other), max(one, other)
 
 
-def _rows_with(task: Task, arm: Intervention) -> int:
-    """Return the number of rows of the table with the states that `arm` sets."""
-    table = task.table
-    shown = np.ones(table.n_rows, dtype=np.bool_)
-    for variable, state in arm.items():
-        shown &= table.codes[:, table.variables.index(variable)] == table.states[variable].index(state)
-    return int(shown.sum())
+def _text(interval: Interval) -> str:
+    return f"{number(interval[0])} to {number(interval[1])}"
 
 
-def _radius(task: Task, rows: int) -> float:
-    """Return half the width of a 1 − δ confidence interval for the mean of `rows` rewards."""
-    context = task.context
-    return (
-        context.noise_scale * math.sqrt(2 * math.log(2 / context.failure_prob) / rows) if rows else math.inf
-    )
+def _ends(interval: Interval) -> list[float | None]:
+    return [float(end) if math.isfinite(end) else None for end in interval]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from cb_pgm.effects.text import effects_text
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline.recommendation import Recommendation, recommend, recommendation_lines
 from cb_pgm.pipeline.task import Played, Task, budget_lines, groups_of
@@ -19,16 +20,22 @@ from discovery.table.discrete_table import source_name
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cb_pgm.effects.report import EffectsReport
+
 
 __all__ = ["RunReport"]
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """A finished run: the task, and the outcome of every policy in playing order."""
+    """A finished run: the task, the outcome of every policy in playing order, and the table's effects.
+
+    `effects` is what the table of a rehearsal says of every arm; None where the truth is known.
+    """
 
     task: Task
     played: tuple[Played, ...]
+    effects: EffectsReport | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome for JSON; between equal runs only ``graph.seconds`` differs.
@@ -36,7 +43,8 @@ class RunReport:
         Gaps and means are in units of the reward, except ``effect_gap``, a difference of probabilities.
         The keys of "truth" that compare graphs are null where hidden causes leave no true one.
         ``interventions_to_find`` is the number of rounds to identification, and ``regret`` is in units of the
-        reward (`cb_pgm.simulation.Run`).
+        reward (`cb_pgm.simulation.Run`). ``effects`` and ``recommendation`` are as in
+        `EffectsReport.to_dict`; against a known truth the first is null, and the second rests on pulls.
         """
         task = self.task
         return {
@@ -57,6 +65,8 @@ class RunReport:
             "rehearsal": not task.is_truth,
             "horizon": task.settings.horizon,
             "seed": task.seed,
+            "effects": None if self.effects is None else self.effects.to_dict(),
+            "recommendation": None if self.recommendation is None else self.recommendation.to_dict(),
             "policies": [self._entry(played) for played in self.played],
         }
 
@@ -72,6 +82,7 @@ class RunReport:
                 *_legend(self),
                 "",
                 *recommendation_lines(self.recommendation),
+                *([] if self.effects is None else ["", effects_text(self.effects)]),
             ]
         )
 
@@ -93,8 +104,8 @@ class RunReport:
 
     @cached_property
     def recommendation(self) -> Recommendation | None:
-        """The recommended intervention; None if no policy without the oracle's knowledge pulled an arm."""
-        return recommend(self.task, self.played)
+        """The recommendation; None if no policy without the oracle's knowledge pulled an arm of the truth."""
+        return recommend(self.task, self.played, self.effects)
 
     def groups(self) -> list[list[Played]]:
         """Return the runs of each policy on each graph, in playing order."""
@@ -110,6 +121,7 @@ class RunReport:
             "reward_variables": list(outcome.reward_variables),
             "correct": self.task.correct(played),
             "interventions_to_find": outcome.interventions_to_find,
+            "started_from": outcome.started_from,
             "regret": float(outcome.regret),
             "grounds": outcome.grounds,
             "best_arm": None if best is None else _arm(best.intervention) | {"grounds": best.grounds},
@@ -189,7 +201,8 @@ def _what_was_played(task: Task) -> list[str]:
 def _table(report: RunReport) -> list[str]:
     several = report.task.settings.runs > 1
     regret = "regret (sd)" if several else "regret"
-    head = ["policy", "graph", "identified", "right", "rounds to identification", regret]
+    right = ["right"] if report.task.is_truth else []
+    head = ["policy", "graph", "identified", *right, "rounds to identification", regret]
     return _aligned([head, *(_row(report, group) for group in report.groups())])
 
 
@@ -211,7 +224,8 @@ def _row(report: RunReport, group: Sequence[Played]) -> list[str]:
         identified = "; ".join(f"{', '.join(causes)} ({times}×)" for causes, times in found.most_common(3))
         right = f"{sum(report.task.correct(played) is True for played in group)} of {len(group)}"
     after = f"{statistics.median_low(rounds):,}" if rounds else "–"
-    return [group[0].policy, group[0].graph, identified, right, after, regret]
+    verdict = [right] if report.task.is_truth else []
+    return [group[0].policy, group[0].graph, identified, *verdict, after, regret]
 
 
 def _fallbacks(report: RunReport) -> list[str]:
@@ -243,7 +257,10 @@ def _legend(report: RunReport) -> list[str]:
         lines.append(
             "identified: the only variable, or set of variables, that could explain the reward alone."
         )
-        lines.append(f"right: the identified causes are those of the {system}.")
+        if task.is_truth:
+            lines.append("right: the identified causes are those of the true network.")
+        else:
+            lines.append("What is identified here are causes in the fitted model, not in the world.")
     lines.append(
         "regret: mean reward lost over all rounds against the best intervention on one variable"
         f"{', averaged over the runs, with the standard deviation' if several else ''}."

@@ -52,11 +52,24 @@ class RunSettings(TableSettings, EstimateSettings):
         or the fitted model has.
     minimize
         Look for the lowest mean reward.
-    reward_range, noise_scale
-        The lowest and highest reward, of which σ is half the difference; or σ itself. None: the observed
-        range.
+    reward_range
+        The lowest and the highest reward, for the bounds that assume nothing; None: the observed ones.
+    noise_scale
+        σ of the rewards; None: ½ for rewards of 0 and 1, otherwise that of the residuals given the reward's
+        causes in the fitted model (`cb_pgm.effects.noise`).
     not_settable
         Variables that can't be set.
+    randomised
+        Variables that were set at random in every row of the table; its rows count as rows in which they
+        were set.
+    cold
+        Let policies start without any rows. Otherwise they learn from the table what they can before their
+        first pull. In a rehearsal it is a table drawn anew from the fitted model for each run, with as many
+        rows of each intervention (`cb_pgm.policies.earlier_rows`).
+    draws
+        In a rehearsal: the number of resampled tables from which the effects are estimated.
+    jobs, dask
+        Where these are drawn: the number of processes, or the address of a Dask scheduler.
     """
 
     csv: Source
@@ -76,3 +89,8 @@ class RunSettings(TableSettings, EstimateSettings):
     reward_range: tuple[float, float] | None = None
     noise_scale: float | None = None
     not_settable: Sequence[str] = ()
+    randomised: Sequence[str] = ()
+    cold: bool = False
+    draws: int = 100
+    jobs: int = 1
+    dask: str | None = None

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cb_pgm.effects.text import scale_sentences
+from cb_pgm.wording import count
 from discovery.graphs.comparison import Comparison, compare
 
 if TYPE_CHECKING:
+    from cb_pgm.effects.noise import RewardScale
     from cb_pgm.model.system import CausalSystem
     from cb_pgm.pipeline.inputs import UsedGraph
     from cb_pgm.pipeline.settings import RunSettings
     from cb_pgm.policies.base import Policy
     from cb_pgm.policies.context import PolicyContext
+    from cb_pgm.policies.earlier_rows import EarlierRows
     from cb_pgm.simulation import Run
     from discovery import DiscreteTable
 
@@ -60,8 +64,13 @@ class Task:
         Whether the system is the true network; else it is a model fitted to the table.
     context
         What policies know: gaps, δ, σ and the states that can be set.
+    scale
+        How far the rewards scatter, and their range, with where both come from.
     flip_from
         With `minimize` the number c with which a reward R of the table is c − R in the system; else None.
+    earlier
+        The table's rows from which policies start, grouped by what was set, as they are in the system; none
+        with `cold`.
     entries
         The policies in playing order.
     warnings
@@ -75,7 +84,9 @@ class Task:
     system: CausalSystem
     is_truth: bool
     context: PolicyContext
+    scale: RewardScale
     flip_from: float | None
+    earlier: EarlierRows
     entries: tuple[Entry, ...]
     warnings: tuple[str, ...]
 
@@ -93,9 +104,11 @@ class Task:
         return next(entry.policy for entry in self.entries if entry.name == played.policy)
 
     def correct(self, played: Played) -> bool | None:
-        """Return whether the identified parents are those of the system; None if none are identified."""
+        """Return whether the identified parents are the true ones; None if none are identified or known."""
         identified = played.outcome.reward_variables
-        return set(identified) == set(self.system.reward_parents) if identified else None
+        if not identified or not self.is_truth:
+            return None
+        return set(identified) == set(self.system.reward_parents)
 
     @cached_property
     def graph_scores(self) -> Comparison | None:
@@ -126,6 +139,23 @@ def budget_lines(task: Task) -> tuple[str, ...]:
     return (
         f"Gaps    smallest effects to detect: {context.reward_gap:.4g} on the mean reward, "
         f"{context.effect_gap:.4g} on a neighbour's probabilities ({source})",
-        f"Noise   scale of the rewards {context.noise_scale:.4g}; failure probability "
-        f"{context.failure_prob:g}",
+        f"Noise   {scale_sentences(task.scale)[0]} Under an arm that leaves the causes free "
+        f"{context.noise_scale:.4g}; failure probability {context.failure_prob:g}",
+        f"Range   {scale_sentences(task.scale)[1]}",
+        f"Start   {_start(task)}",
     )
+
+
+def _start(task: Task) -> str:
+    """Say which rows policies start from."""
+    seen = sum(len(rows) for arm, rows in task.earlier if not arm)
+    done = sum(len(rows) for arm, rows in task.earlier if arm)
+    if not seen + done:
+        return "policies start without any rows (--cold)"
+    what = " and ".join(
+        text
+        for text, rows in ((count(seen, "row"), seen), (f"{count(done, 'row')} in which one was set", done))
+        if rows
+    )
+    source = "of the table" if task.is_truth else "drawn from the fitted model, as many as the table has,"
+    return f"policies learn from {what} {source} before their first pull (--cold: from none)"

@@ -172,14 +172,18 @@ def _draw_node(axes: Axes, node: str, centre: Point, width: float, style: NodeSt
 
 
 def _draw_edge(axes: Axes, route: Sequence[Point], directed: bool, style: Mapping[str, Any]) -> None:
-    """Draw a smooth curve along `route` and, if directed, a solid arrowhead at its end."""
+    """Draw a smooth curve along `route` and, if directed, a solid arrowhead at its end.
+
+    The head is wider than the curve.
+    """
     points = [np.array(point) for point in route]
     before_end = points[-2][1] - points[-1][1] if points[-2][1] != points[-1][1] else 1.0
     up = np.array([0.0, np.sign(before_end)])
     tip = points[-1].copy()
     if directed:
-        points[-1] = tip + _HEAD * up
-        side = np.array([0.45 * _HEAD, 0.0])
+        head_size = max(_HEAD, 2.8 * style["linewidth"] / 72)
+        points[-1] = tip + head_size * up
+        side = np.array([0.45 * head_size, 0.0])
         head = [tip, points[-1] + side, points[-1] - side]
         axes.add_patch(Polygon(head, closed=True, color=style["color"], linewidth=0, zorder=2.5))
     axes.add_patch(PathPatch(_curve(points), fill=False, capstyle="butt", zorder=2, **style))

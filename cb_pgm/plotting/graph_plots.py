@@ -39,6 +39,7 @@ _MEANING = {
     "turned": "wrongly turned",
     "edge": "estimated",
 }
+_WIDEST_EDGE = 4.5  # points, of an edge in all resampled tables
 _WIDEST = 13.0  # inches; wider pairs of graphs are placed one below the other
 
 
@@ -92,6 +93,7 @@ def draw_graphs(
     nodes: Collection[str] | None = None,
     marked: Sequence[str] = (),
     marked_as: str = "the reward's parent",
+    confidence: Mapping[tuple[str, str], float] | None = None,
 ) -> Figure:
     """Draw the edges of `edge_verdicts`, one panel per graph, all with the same positions.
 
@@ -106,6 +108,9 @@ def draw_graphs(
         The nodes to draw; None: all.
     marked, marked_as
         The nodes to shade, and the meaning of the shade in the legend.
+    confidence
+        For pairs of nodes, either one first, a share between 0 and 1 that is drawn as the width of their
+        edge; 0 for pairs that aren't in it. None: an edge's width is that of its verdict.
     """
     placement = place(graph.consistent_extension(), nodes)
     drawn = set(placement.widths)
@@ -114,14 +119,36 @@ def draw_graphs(
     panels = list(edges["panel"].cat.categories)
     stacked = len(panels) * placement.width > _WIDEST
     n_rows, n_columns = (len(panels), 1) if stacked else (1, len(panels))
+    styles: Mapping[Any, Mapping[str, Any]] = VERDICTS
+    looks = edges
+    if confidence is not None:
+        looks, styles = _with_widths(edges, confidence)
     with mpl.rc_context(STYLE):
         figure = new_figure(placement.width * n_columns, placement.height * n_rows + 0.75)
         for axes, panel in zip(figure.subplots(n_rows, n_columns, squeeze=False).flat, panels, strict=True):
             own = edges[edges["panel"] == panel]
-            draw_panel(axes, placement, own, VERDICTS, dict.fromkeys(marked, shaded))
+            draw_panel(axes, placement, looks.loc[own.index], styles, dict.fromkeys(marked, shaded))
             axes.set_title(_title(panel, own), loc="left", fontsize=12)
-        _legend(figure, edges, marked_as if marked else "")
+        _legend(figure, edges, marked_as if marked else "", widths=confidence is not None)
     return figure
+
+
+def _with_widths(
+    edges: pd.DataFrame, confidence: Mapping[tuple[str, str], float]
+) -> tuple[pd.DataFrame, dict[Any, dict[str, Any]]]:
+    """Return the edges with a style of its own for each, and these styles."""
+    shares = {frozenset(pair): share for pair, share in confidence.items()}
+    styles = {
+        number: {**VERDICTS[verdict], "linewidth": _edge_width(shares.get(frozenset((source, target)), 0.0))}
+        for number, (source, target, verdict) in enumerate(
+            edges[["source", "target", "verdict"]].itertuples(index=False)
+        )
+    }
+    return edges.assign(verdict=range(len(edges))), styles
+
+
+def _edge_width(share: float) -> float:
+    return max(0.6, _WIDEST_EDGE * share)
 
 
 def _marks(graph: EssentialGraph) -> dict[frozenset[str], tuple[str, str, bool]]:
@@ -140,7 +167,7 @@ def _title(panel: str, edges: pd.DataFrame) -> str:
     return f"{name}: {', '.join(parts) or count(len(edges), 'edge')}"
 
 
-def _legend(figure: Figure, edges: pd.DataFrame, marked_as: str) -> None:
+def _legend(figure: Figure, edges: pd.DataFrame, marked_as: str, *, widths: bool) -> None:
     seen = [verdict for verdict in VERDICTS if verdict in set(edges["verdict"])]
     handles: list[Any] = [
         Line2D(
@@ -154,6 +181,17 @@ def _legend(figure: Figure, edges: pd.DataFrame, marked_as: str) -> None:
         for verdict, style in VERDICTS.items()
         if verdict in seen and verdict != "edge"
     ]
+    if widths and len(edges):
+        handles += [
+            Line2D(
+                [],
+                [],
+                color="#333333",
+                linewidth=_edge_width(share),
+                label=f"in {share:.0%} of resampled tables",
+            )
+            for share in (1.0, 0.5, 0.1)
+        ]
     if not edges["directed"].all():
         handles.append(Line2D([], [], color="#555555", label="no arrowhead: direction left open"))
     if marked_as:
@@ -162,7 +200,7 @@ def _legend(figure: Figure, edges: pd.DataFrame, marked_as: str) -> None:
         figure.legend(
             handles=handles,
             loc="outside lower center",
-            ncols=max(1, int(figure.get_figwidth() / 2.7)),
+            ncols=max(1, int(figure.get_figwidth() / 2.9)),
             frameon=False,
             fontsize=10,
             handlelength=3.2,

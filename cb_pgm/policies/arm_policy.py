@@ -26,6 +26,11 @@ class ArmPolicy(Policy):
         """Return the arms to play: by default all single-variable interventions."""
         return single_variable_arms(self.settable)
 
+    @property
+    def arms(self) -> tuple[Intervention, ...]:
+        """The arms that it plays, in order; known once it has begun."""
+        return self._arms.arms
+
     def _begin(self, rng: np.random.Generator) -> None:
         self._arms = ArmTotals(self._chosen_arms())
         self._pulls = [Pull(arm) for arm in self._arms.arms]

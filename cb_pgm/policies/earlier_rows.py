@@ -12,7 +12,7 @@ start from a table of this size included.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -24,7 +24,7 @@ from cb_pgm.model.intervention import Intervention, Observations, States
 if TYPE_CHECKING:
     from cb_pgm.model.system import CausalSystem
     from cb_pgm.policies.base import Policy
-    from discovery import DiscreteTable
+    from discovery import DiscreteTable, InterventionalRows
 
 __all__ = ["MOST_OBSERVATIONS", "EarlierRows", "drawn_rows", "table_rows", "warm_start"]
 
@@ -35,7 +35,9 @@ MOST_OBSERVATIONS = 10_000
 EarlierRows: TypeAlias = "tuple[tuple[Intervention, Observations], ...]"
 
 
-def table_rows(table: DiscreteTable, states: States | None = None) -> EarlierRows:
+def table_rows(
+    table: DiscreteTable, states: States | None = None, randomised: Collection[str] = ()
+) -> EarlierRows:
     """Return the rows of a table with rewards, grouped by what was set: observations first, then each arm.
 
     Parameters
@@ -46,6 +48,9 @@ def table_rows(table: DiscreteTable, states: States | None = None) -> EarlierRow
         The variables and states by which the result codes its rows, such as a true network's; None: those of
         the table. A variable that the table has no column for is taken from `DiscreteTable.constants`. Rows
         with states that aren't among these are left out.
+    randomised
+        Variables that were set at random in the rows in which nothing else was set: these are rows in which
+        they were set, then.
 
     Raises
     ------
@@ -54,8 +59,8 @@ def table_rows(table: DiscreteTable, states: States | None = None) -> EarlierRow
     """
     if table.rewards is None:
         raise CausalBanditError("Expected a table with rewards but found none: read it with a reward")
-    parts = [_coded(table, Intervention(), slice(MOST_OBSERVATIONS), states)]
-    parts += (_coded(table, arm, rows, states) for arm, rows in _arms(table))
+    parts = [_coded(table, arm, rows, states, table) for arm, rows in _observed(table, randomised)]
+    parts += (_coded(table, arm, rows, states, table.interventional) for arm, rows in _arms(table))
     return tuple(part for part in parts if len(part[1]))
 
 
@@ -75,6 +80,24 @@ def warm_start(policy: Policy, earlier: Iterable[tuple[Intervention, Observation
     return sum(len(rows) for arm, rows in earlier if policy.warm_start(arm, rows))
 
 
+def _observed(
+    table: DiscreteTable, randomised: Collection[str]
+) -> Iterator[tuple[Intervention, NDArray[np.intp]]]:
+    """Yield each joint state of the randomised variables with its rows; all rows as do() without any."""
+    few = table.codes[:MOST_OBSERVATIONS]
+    columns = [table.variables.index(variable) for variable in randomised]
+    if not columns:
+        yield Intervention(), np.arange(len(few))
+        return
+    shown, number = np.unique(few[:, columns], axis=0, return_inverse=True)
+    for position, codes in enumerate(shown):
+        arm = {
+            variable: table.states[variable][code]
+            for variable, code in zip(randomised, codes.tolist(), strict=True)
+        }
+        yield Intervention(arm), np.flatnonzero(number.ravel() == position)
+
+
 def _arms(table: DiscreteTable) -> Iterator[tuple[Intervention, NDArray[np.bool_]]]:
     """Yield each arm that was set, with its rows among the interventional ones."""
     done = table.interventional
@@ -88,10 +111,14 @@ def _arms(table: DiscreteTable) -> Iterator[tuple[Intervention, NDArray[np.bool_
 
 
 def _coded(
-    table: DiscreteTable, arm: Intervention, rows: slice | NDArray[np.bool_], states: States | None
+    table: DiscreteTable,
+    arm: Intervention,
+    rows: NDArray[np.bool_] | NDArray[np.intp],
+    states: States | None,
+    source: DiscreteTable | InterventionalRows | None,
 ) -> tuple[Intervention, Observations]:
     """Return rows of one intervention, with the states coded as in `states`."""
-    source = table.interventional if arm and table.interventional is not None else table
+    source = source or table
     rewards = source.rewards
     codes = source.codes[rows]
     kept = np.zeros(0) if rewards is None else rewards[rows]

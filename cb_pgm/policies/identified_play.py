@@ -20,6 +20,10 @@ __all__ = ["IdentifiedPlay"]
 _SHARE = 0.5
 _RECHECK_GROWTH = 1.1  # the open arms are determined anew each time the rounds have grown by this factor
 _NARROWEST_AT = 100
+# The largest cost of the other arms' rounds while all are played, relative to that of the rounds before.
+_COST_SHARE = 0.1
+_FIRST_PLAYED = 50  # rounds on the parents' arms after which the other arms' cost is estimated
+_CLEARLY = 2.0  # standard errors by which an arm looks better, or rounds look costly
 
 
 class IdentifiedPlay:
@@ -27,10 +31,16 @@ class IdentifiedPlay:
 
     An arm do(v = x) on another variable isn't played while v takes the state x often enough without
     intervention: if the identification is wrong, screening detects it from those rows. An arm whose state is
-    rare stays open until it is covered (`Cover`). An open arm is played like any other, by the rows in which
-    it was set. The A open arms that look worse than the best of the parents' arms get at most ½√(A·t) of t
-    rounds in total, so their regret is of the order of a bandit without structure. It is zero if no state is
-    rare.
+    rare stays open until it is covered (`Cover`), and any other arm is open while the rows in which it was
+    set, or its cover, make it look clearly better than the parents' arms. An open arm is played like any
+    other, by the rows in which it was set. The A open arms that look worse than the best of the parents' arms
+    get at most ½√(A·t) of t rounds in total, so their regret is of the order of a bandit without structure.
+    It is zero if no state is rare.
+
+    A wrong identification shows in what it earns: if the parents' arms yield hardly more than the others,
+    playing all arms costs hardly anything. So MOSS over all arms, by the rows in which each was set, chooses
+    as long as the rounds that it spends on other arms clearly cost less than a tenth of what all rounds
+    before the identification have cost.
 
     Parameters
     ----------
@@ -50,6 +60,8 @@ class IdentifiedPlay:
         The failure probability of each lower bound on the mean of a parents' arm.
     noise_scale
         σ, as in `Policy`.
+    cost_before
+        The estimated regret of the rounds before the identification, in units of the reward.
 
     Attributes
     ----------
@@ -67,6 +79,7 @@ class IdentifiedPlay:
         refresh: Callable[[], None],
         failure_prob: float,
         noise_scale: float,
+        cost_before: float,
     ) -> None:
         self.arms = parent_arms
         self._n_parent_arms = len(parent_arms.arms)
@@ -79,6 +92,11 @@ class IdentifiedPlay:
         self._noise_scale = noise_scale
         self._recheck_at: float = 0
         self._spent = 0
+        self._outsiders = {others.arms[position]: position for position in self._outside}
+        self._affordable = _COST_SHARE * cost_before
+        self._outsider_cost = math.inf  # of a round, as far as it is clear
+        self._outsider_rounds = 0
+        self._played_rows, self._played_total = 0, 0.0
 
     @property
     def open_arms(self) -> tuple[Intervention, ...]:
@@ -91,6 +109,11 @@ class IdentifiedPlay:
             position = self.arms.position(intervention)
             if position is not None and position >= self._n_parent_arms and self._looks_worse(position):
                 self._spent += len(rewards)
+        if intervention in self._outsiders:
+            self._outsider_rounds += len(rewards)
+        elif self.arms.position(intervention) is not None:
+            self._played_rows += len(rewards)
+            self._played_total += float(rewards.sum())
         self.arms.add(intervention, rewards)
 
     def next_arm(self) -> Intervention:
@@ -98,6 +121,11 @@ class IdentifiedPlay:
         if self.arms.rounds >= self._recheck_at:
             self._recheck_at = math.ceil(_RECHECK_GROWTH * self.arms.rounds) + 1
             self._choose_open_arms()
+            self._outsider_cost = self._clear_cost()
+        if self._outsider_rounds * self._outsider_cost < self._affordable:
+            arm = self._others.arms[self._others.highest_moss(self._noise_scale)]
+            if arm in self._outsiders:
+                return arm
         position = self.arms.highest_moss(self._noise_scale)
         if position >= self._n_parent_arms and self._looks_worse(position):
             n_open = len(self.arms.arms) - self._n_parent_arms
@@ -118,7 +146,7 @@ class IdentifiedPlay:
 
     def is_outsider(self, intervention: Intervention) -> bool:
         """Return whether `intervention` is an open arm, on another variable than the parents."""
-        return (self.arms.position(intervention) or 0) >= self._n_parent_arms
+        return intervention in self._outsiders
 
     # -- choice of open arms ---------------------------------------------------------------------------------
 
@@ -126,9 +154,14 @@ class IdentifiedPlay:
         self._refresh()
         variables, states = self._codes[:, 0], self._codes[:, 1]
         is_open = self._cover.rare()[variables, states]
-        if is_open.any():
-            bounds = self._cover.upper_bounds()[variables, states]
-            is_open &= bounds >= self._best_lower_bound()
+        best, lowest = self._best_mean(), self._best_lower_bound()
+        predicted, rows, upper = (bound[variables, states] for bound in self._cover.bounds())
+        own_rows, own_totals = self._others.rows[self._outside], self._others.totals[self._outside]
+        own = np.divide(own_totals, own_rows, out=np.full(len(own_rows), -np.inf), where=own_rows > 0)
+        with np.errstate(divide="ignore"):
+            clearly = _CLEARLY * self._noise_scale / np.sqrt([rows, own_rows])
+        is_open |= (predicted - clearly[0] > best) | (own - clearly[1] > best)
+        is_open &= upper >= lowest
         chosen = self._outside[is_open]
         before, n = self.arms, self._n_parent_arms
         self.arms = ArmTotals((*before.arms[:n], *(self._others.arms[position] for position in chosen)))
@@ -136,6 +169,24 @@ class IdentifiedPlay:
         self.arms.totals[:] = np.concatenate([before.totals[:n], self._others.totals[chosen]])
         self.arms.rounds = before.rounds
         self.arms.in_unit_interval = before.in_unit_interval
+
+    def _clear_cost(self) -> float:
+        """Return by how much a round on the parents' arms clearly yields more than one on another arm.
+
+        Each other arm counts once: those that are nearly as good have most of the rows.
+        """
+        rows, totals = self._others.rows[self._outside], self._others.totals[self._outside]
+        pulled = rows > 0
+        if self._played_rows < _FIRST_PLAYED or not pulled.any():
+            return math.inf
+        gain = self._played_total / self._played_rows - float((totals[pulled] / rows[pulled]).mean())
+        error = math.sqrt(1 / self._played_rows + float((1 / rows[pulled]).sum()) / pulled.sum() ** 2)
+        return max(0.0, gain - _CLEARLY * self._noise_scale * error)
+
+    def _best_mean(self) -> float:
+        n, rows = self._n_parent_arms, self.arms.rows
+        means = np.divide(self.arms.totals[:n], rows[:n], out=np.full(n, -np.inf), where=rows[:n] > 0)
+        return float(means.max())
 
     def _best_lower_bound(self) -> float:
         mixing = best_mixing_rows(_NARROWEST_AT, self._failure_prob)
@@ -151,6 +202,4 @@ class IdentifiedPlay:
         rows, totals = self.arms.rows, self.arms.totals
         if not rows[position]:
             return True
-        n = self._n_parent_arms
-        means = np.divide(totals[:n], rows[:n], out=np.full(n, -np.inf), where=rows[:n] > 0)
-        return bool(totals[position] / rows[position] < means.max())
+        return bool(totals[position] / rows[position] < self._best_mean())

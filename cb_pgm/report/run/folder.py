@@ -5,7 +5,7 @@ settings.json   all that the run depends on (`resolved_settings`)
 report.json     what a report shows beside the outcome (`run_material`)
 summary.txt     the outcome as text
 regret.csv      the regret curves: columns policy, graph, run, round, regret
-regret, graph   pictures as .png and .svg
+regret, graph   pictures as .png and .svg; in a rehearsal also effects, the arms, and graphs, those drawn
 model.bif       the network that the policies played against
 """
 
@@ -25,6 +25,8 @@ from cb_pgm.model.bif import write_bif
 from cb_pgm.pipeline.inputs import marginals_over, with_flipped_reward
 from cb_pgm.pipeline.run_report import RunReport
 from cb_pgm.pipeline.task import Played, Task
+from cb_pgm.plotting.drawn_graph import draw_drawn_graph, drawn_edges_frame
+from cb_pgm.plotting.effects import draw_effects, effects_frame
 from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
 from cb_pgm.plotting.regret import draw_regret, regret_bands, save
 from cb_pgm.provenance import command, versions
@@ -34,7 +36,10 @@ from discovery.table.discrete_table import source_name
 __all__ = ["RunFolder", "read_run", "resolved_settings", "run_material", "write_run"]
 
 _NEEDED = {
-    "result.json": ("data", "graph", "truth", "rehearsal", "horizon", "seed", "policies", "warnings"),
+    "result.json": (
+        *("data", "graph", "truth", "rehearsal", "horizon", "seed", "policies", "warnings"),
+        *("effects", "recommendation"),
+    ),
     "settings.json": ("settings", "resolved", "data", "versions", "command"),
     "report.json": ("graphs", "stories", "measured", "recommendation"),
 }
@@ -60,6 +65,12 @@ def write_run(report: RunReport, folder: Path) -> None:
         marked_as="cause of the reward" if task.is_truth else "cause of the reward in the fitted model",
     )
     save(picture, folder / "graph")
+    if report.effects is not None:
+        answer, leading = report.effects.to_dict(), list(report.effects.decision.leader)
+        arms = draw_effects(effects_frame(answer), report.effects.do_nothing, reward=report.effects.reward)
+        save(arms, folder / "effects")
+        drawn = draw_drawn_graph(drawn_edges_frame(answer), task.table.variables, marked=leading)
+        save(drawn, folder / "graphs")
     flipped = bool(task.flip_from) and system.reward.noise is None  # the file has the reward as asked for
     write_bif((with_flipped_reward(system) if flipped else system).network(), folder / "model.bif")
 
@@ -200,13 +211,9 @@ def _recommendation(report: RunReport) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        "policy": found.policy,
-        "graph": found.graph,
-        "intervention": dict(found.intervention),
-        "mean": found.mean,
-        "low": found.low,
-        "high": found.high,
-        "grounds": found.grounds,
+        "source": found.source,
+        "leader": dict(found.leader),
+        "sentences": list(found.sentences),
         "next_steps": list(found.next_steps),
     }
 

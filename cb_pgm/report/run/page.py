@@ -13,9 +13,10 @@ from cb_pgm.provenance import VERSION
 from cb_pgm.report.html.page import Facts, Page, Points, Section, Table
 from cb_pgm.report.repeat import repeat_section
 from cb_pgm.report.run.assumptions import assumptions_section
+from cb_pgm.report.run.effects import effects_sections
 from cb_pgm.report.run.folder import RunFolder, read_run
 from cb_pgm.report.run.sections import graph_section, pulls_section, regret_section, story_section
-from cb_pgm.wording import count, listed, number, setting, share
+from cb_pgm.wording import count, listed, share
 
 __all__ = ["run_page"]
 
@@ -26,6 +27,7 @@ def run_page(folder: Path) -> Page:
     """Return the page of a run's folder."""
     run = read_run(folder)
     sections = [
+        *effects_sections(run),
         _settings(run),
         regret_section(run.curves, rounds=run.result["horizon"]),
         pulls_section(run.entries, run.result["horizon"]),
@@ -51,10 +53,6 @@ def run_page(folder: Path) -> Page:
     )
 
 
-def _where(run: RunFolder) -> str:
-    return "the fitted model" if run.result["rehearsal"] else "the true network"
-
-
 def _groups(run: RunFolder) -> list[Entries]:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for entry in run.result["policies"]:
@@ -66,22 +64,18 @@ def _outcome(run: RunFolder) -> str:
     found = run.material["recommendation"]
     if found is None:
         return "No arm was pulled, so there is nothing to recommend."
-    where = "In the rehearsal, set" if run.result["rehearsal"] else "Set"
-    alone = run.material["measured"]["observational_mean"]
-    change = "" if alone is None else f"; without an intervention it is {number(alone)}"
-    own = [
-        entry
-        for entry in run.result["policies"]
-        if (entry["policy"], entry["graph"]) == (found["policy"], found["graph"])
-    ]
-    return (
-        f"{where} {setting(found['intervention'])}. The mean of {run.asked['reward']} is then "
-        f"{number(found['mean'])} (between {number(found['low'])} and {number(found['high'])}){change}. "
-        f"{_identified(own, _where(run))}"
-    )
+    choice = " ".join(found["sentences"][:3])
+    own = [entry for group in _groups(run) for entry in group if found["source"].startswith(_by(entry))]
+    return choice if not own else f"{choice} {_identified(own)}"
 
 
-def _identified(entries: Entries, where: str) -> str:
+def _by(entry: dict[str, Any]) -> str:
+    """Return the beginning of a recommendation's source where it is of this policy and graph."""
+    lasting = "" if entry["graph"] == "none" else f" on the {entry['graph']} graph"
+    return f"{entry['policy']}{lasting},"
+
+
+def _identified(entries: Entries) -> str:
     policy, graph = entries[0]["policy"], entries[0]["graph"]
     name = f"The policy {policy}{'' if graph == 'none' else f' on the {graph} graph'}"
     named = Counter(tuple(entry["reward_variables"]) for entry in entries if entry["reward_variables"])
@@ -97,30 +91,34 @@ def _identified(entries: Entries, where: str) -> str:
     return (
         f"{name} identified {quoted} as its direct {'cause' if len(causes) == 1 else 'causes'}{often}, after "
         f"{count(int(statistics.median_low(rounds)), 'round')}{'' if len(entries) == 1 else ' (median)'}; "
-        f"that is {'right' if right else 'wrong'} in {where}."
+        f"that is {'right' if right else 'wrong'} in the true network."
     )
 
 
 def _table(run: RunFolder) -> Table:
-    several = run.asked["runs"] > 1
+    several, known = run.asked["runs"] > 1, not run.result["rehearsal"]
     columns = [
         "policy",
         "identified",
-        "right",
+        *(["right"] if known else []),
         "rounds to identification",
         "regret, mean (sd)" if several else "regret",
     ]
     return Table(
         f"Each policy over {run.result['horizon']:,} rounds"
         + (f", {run.asked['runs']} runs; the rounds to identification are a median" if several else "")
-        + f". Right means exactly the causes of the reward in {_where(run)}.",
+        + (
+            ". Right means exactly the causes of the reward in the true network."
+            if known
+            else ". They play in a model fitted to the table, so what they identify are the model's causes."
+        ),
         columns,
-        [_row(group) for group in _groups(run)],
-        numeric=(3, 4),
+        [_row(group, known=known) for group in _groups(run)],
+        numeric=(3, 4) if known else (2, 3),
     )
 
 
-def _row(group: Entries) -> list[str]:
+def _row(group: Entries, *, known: bool) -> list[str]:
     named = Counter(", ".join(entry["reward_variables"]) for entry in group if entry["reward_variables"])
     pulls = [entry["interventions_to_find"] for entry in group if entry["interventions_to_find"] is not None]
     regrets = [entry["regret"] for entry in group]
@@ -129,14 +127,13 @@ def _row(group: Entries) -> list[str]:
         name if times == len(group) else f"{name} ({times}×)" for name, times in named.most_common(3)
     )
     right = sum(entry["correct"] is True for entry in group)
+    verdict = "–"
+    if named:
+        verdict = ("yes" if right else "no") if len(group) == 1 else share(right, len(group))
     return [
         line_name(group[0]["policy"], group[0]["graph"]),
         names or "–",
-        ("yes" if right else "no")
-        if named and len(group) == 1
-        else share(right, len(group))
-        if named
-        else "–",
+        *([verdict] if known else []),
         f"{int(statistics.median_low(pulls)):,}" if pulls else "–",
         f"{regret} ({statistics.stdev(regrets):,.0f})" if len(regrets) > 1 else regret,
     ]
@@ -160,11 +157,18 @@ def _settings(run: RunFolder) -> Section:
         ("Policies", listed(asked["policies"])),
         ("Rounds", f"{result['horizon']:,} a run"),
         ("Runs", f"{asked['runs']:,} of each policy, seed {result['seed']}"),
+        ("Start", "without any rows" if asked["cold"] else _start(result)),
         ("Not settable", listed(unsettable, none="none: every variable can be set")),
     ]
     facts += [("Knowledge", str(asked["knowledge"]))] if asked["knowledge"] else []
     remarks = [*result["warnings"], *result["graph"]["repairs"], *_fallbacks(run)]
     return Section("settings", "Settings", [Facts(facts), *([Points(remarks)] if remarks else [])])
+
+
+def _start(result: dict[str, Any]) -> str:
+    source = "the fitted model" if result["rehearsal"] else "the table"
+    used = max((entry["started_from"] for entry in result["policies"]), default=0)
+    return f"from rows of {source}, as far as a policy can use them: at most {count(used, 'row')}"
 
 
 def _fallbacks(run: RunFolder) -> list[str]:

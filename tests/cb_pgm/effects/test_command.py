@@ -40,7 +40,7 @@ def test_out_holds_the_answer_and_a_picture(tmp_path: Path, capsys: pytest.Captu
     assert main([*STONES, "--out", str(folder)]) == 0
     assert capsys.readouterr().out == (folder / "effects.txt").read_text(encoding="utf-8")
     assert (folder / "effects.png").stat().st_size > 10_000
-    assert (folder / "graphs.svg").read_text(encoding="utf-8").count("<path") > 3
+    assert (folder / "graphs.png").stat().st_size > 5_000
     assert sorted(path.name for path in tmp_path.iterdir()) == ["answer"]
     content = json.loads((folder / "effects.json").read_text(encoding="utf-8"))
     assert len(content["arms"]) == 4

@@ -268,6 +268,7 @@ def test_a_cluster_gives_the_same_answer(stones):
     assert again.to_dict() == stones.to_dict()
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_not_there_is_refused():
     with pytest.raises(CausalBanditError, match=r"Expected a Dask scheduler at tcp://127\.0\.0\.1:9"):
         estimate_effects(kidney(), draws=2, dask="tcp://127.0.0.1:9")

@@ -86,3 +86,10 @@ def test_verdicts_differ_in_more_than_colour():
     judged = [VERDICTS[verdict] for verdict in ("right", "missing", "extra", "turned")]
     assert len({str(style["linestyle"]) for style in judged}) == 4
     assert len({style["color"] for style in judged}) == 4
+
+
+def test_confidence_is_drawn_as_width():
+    graph = EssentialGraph("ABC", [], [("A", "B"), ("B", "C")])
+    figure = draw_graphs(edge_verdicts(graph), graph, confidence={("B", "A"): 1.0, ("B", "C"): 0.5})
+    widths = [patch.get_linewidth() for patch in figure.axes[0].patches if type(patch) is PathPatch]
+    assert widths[0] == 2 * widths[1]

@@ -129,7 +129,8 @@ class TestConformance:
         """One run of 20,000 rounds: the gap to the second best variable is .66, dozens of standard errors."""
         run = simulate(make(earthquake), earthquake, 20_000, seed=3)
         assert run.best_arm is not None
-        assert run.best_arm.intervention == earthquake.best_arm()[0]
+        # Some policies set other variables beside the cause.
+        assert earthquake.mean_reward(run.best_arm.intervention) == pytest.approx(earthquake.best_arm()[1])
         assert run.best_arm.low <= earthquake.best_arm()[1] <= run.best_arm.high
         # RAPS' pulls of each arm, enough for the weakest ancestor, take most of the run: judge what follows.
         start = run.interventions_to_find if run.policy == "raps" else 0

@@ -40,6 +40,14 @@ def codes():
     return rows_from(random_dag(range(14), 0.3, rng), 2, 1000, rng).astype(np.int16)
 
 
+@pytest.fixture
+def interrupts():
+    """Python's own answer to Ctrl-C; a program that was started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def table_of(codes):
     return DiscreteTable(codes, {f"v{i}": ("0", "1") for i in range(codes.shape[1])})
 
@@ -75,7 +83,8 @@ def test_a_limit_is_above_zero(codes):
         estimate(table_of(codes), time_limit=0)
 
 
-def test_the_first_interrupt_ends_the_search_and_the_second_one_the_program(codes):
+@pytest.mark.usefixtures("interrupts")
+def test_the_first_interrupt_ends_the_search_and_the_second_one_the_program():
     def interrupt(_text):
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -92,6 +101,7 @@ def test_the_first_interrupt_ends_the_search_and_the_second_one_the_program(code
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_without_leave_an_interrupt_is_an_interrupt(codes, monkeypatch):
     monkeypatch.setattr("discovery.estimation.watch._SECONDS_BETWEEN_REPORTS", 0)
 

@@ -1,0 +1,207 @@
+"""How often an edge is found again, and in which direction, when the rows are drawn anew ([1]_).
+
+A resampled table has as many rows as the table, drawn from it with replacement. The graph of each is
+estimated as the table's own is. An edge that is in nearly all of these graphs hangs on many rows; one that
+comes and goes hangs on few.
+
+The frequencies are no probabilities that an edge is right: a search that is wrong on the table is wrong in
+the same way on most resampled tables. Nor do they make a better graph: the edges in at least half of the
+graphs, taken together, are further from the truth than the graph of the table.
+
+References
+----------
+.. [1] Friedman, Goldszmidt & Wyner (1999), Data analysis with Bayesian networks: a bootstrap approach, UAI.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discovery.errors import EstimationError
+from discovery.estimation.estimation import estimate
+from discovery.estimation.settings import EstimateSettings
+from discovery.graphs.meek import Arrow, PartiallyDirectedGraph
+
+if TYPE_CHECKING:
+    from discovery.table.discrete_table import DiscreteTable
+
+__all__ = ["EdgeConfidence", "EdgeFrequency", "edge_confidence"]
+
+_FORWARDS, _BACKWARDS, _UNDIRECTED = range(3)
+Marks = Mapping[tuple[int, int], int]
+"""Pair of columns, the smaller number first → one of the three kinds above."""
+
+
+@dataclass(frozen=True)
+class EdgeFrequency:
+    """The shares of resampled tables whose graph has an edge between two variables, by its direction.
+
+    Attributes
+    ----------
+    one, other
+        The variables, in the order of the table's columns.
+    forwards, backwards, undirected
+        The shares with ``one → other``, ``other → one`` and ``one — other``.
+    adjacent
+        The share with an edge of any kind.
+    """
+
+    one: str
+    other: str
+    forwards: float
+    backwards: float
+    undirected: float
+    adjacent: float
+
+
+@dataclass(frozen=True)
+class EdgeConfidence:
+    """The frequencies of all edges that were found at least once.
+
+    Attributes
+    ----------
+    resamples
+        The number of resampled tables.
+    edges
+        In the order of the table's columns.
+    """
+
+    resamples: int
+    edges: tuple[EdgeFrequency, ...]
+
+    def between(self, one: str, other: str) -> EdgeFrequency:
+        """Return the frequencies of the edge between two variables; all 0 if it was never found."""
+        for edge in self.edges:
+            if {edge.one, edge.other} == {one, other}:
+                return edge
+        return EdgeFrequency(one, other, 0.0, 0.0, 0.0, 0.0)
+
+    def share(self, tail: str, head: str, *, directed: bool) -> float:
+        """Return the share of graphs with exactly this edge, ``tail → head`` or ``tail — head``."""
+        edge = self.between(tail, head)
+        if not directed:
+            return edge.undirected
+        return edge.forwards if edge.one == tail else edge.backwards
+
+    def adjacency(self) -> dict[Arrow, float]:
+        """Return for each pair that was found adjacent the share of graphs in which it is."""
+        return {(edge.one, edge.other): edge.adjacent for edge in self.edges}
+
+
+def edge_confidence(
+    table: DiscreteTable,
+    settings: EstimateSettings | None = None,
+    *,
+    resamples: int = 100,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> EdgeConfidence:
+    """Estimate the graphs of resampled tables and count their edges.
+
+    Parameters
+    ----------
+    table
+        The table. Rows in which a variable was set are resampled among themselves.
+    settings
+        How the graph of each is estimated; `EstimateSettings()` by default. Directions that follow from
+        background knowledge count as directions.
+    resamples
+        The number of resampled tables. With 100 a share is within ±.1 of that of infinitely many tables with
+        probability .95.
+    seed
+        Each resampled table has a stream of its own, so that the result doesn't depend on `jobs`, nor on the
+        order of the rows.
+    jobs
+        The number of processes.
+    progress
+        Called with 1 after each resampled table.
+
+    Raises
+    ------
+    EstimationError
+        If `resamples` isn't positive, or as `estimate` raises it.
+
+    Examples
+    --------
+    >>> from discovery import read_csv
+    >>> table = read_csv("data/asia.csv", ignore=["xray", "dysp"])
+    >>> edge_confidence(table, resamples=5).between("either", "lung").adjacent
+    1.0
+    """
+    if resamples < 1:
+        raise EstimationError(f"Expected at least one resampled table but found {resamples}: take 100")
+    settings = settings or EstimateSettings()
+    table = _sorted_rows(table)
+    counts: dict[tuple[int, int], list[int]] = {}
+    for marks in _found(table, settings, np.random.SeedSequence(seed).spawn(resamples), jobs):
+        for pair, mark in marks.items():
+            counts.setdefault(pair, [0, 0, 0])[mark] += 1
+        if progress is not None:
+            progress(1)
+    names = table.variables
+    edges = (
+        EdgeFrequency(names[i], names[j], *(n / resamples for n in (*counts[i, j], sum(counts[i, j]))))
+        for i, j in sorted(counts)
+    )
+    return EdgeConfidence(resamples, tuple(edges))
+
+
+def _found(
+    table: DiscreteTable, settings: EstimateSettings, seeds: Sequence[np.random.SeedSequence], jobs: int
+) -> Iterator[Marks]:
+    if jobs == 1 or len(seeds) < 2:
+        for seed in seeds:
+            yield _marks_of_one(table, settings, seed)
+        return
+    from joblib import Parallel, delayed, parallel_config  # late: one process needs none of it
+
+    with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
+        yield from Parallel(return_as="generator_unordered")(
+            delayed(_marks_of_one)(table, settings, seed) for seed in seeds
+        )
+
+
+def _marks_of_one(table: DiscreteTable, settings: EstimateSettings, seed: np.random.SeedSequence) -> Marks:
+    """Return the edges of the graph of one resampled table."""
+    rng = np.random.default_rng(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the estimate from the table itself warns of the same
+        graph = estimate(_resampled(table, rng), **settings.estimate_keywords()).graph
+    return _marks(graph.closure())
+
+
+def _marks(closed: PartiallyDirectedGraph) -> Marks:
+    index = {node: i for i, node in enumerate(closed.nodes)}
+    marks = {}
+    for tail, head in closed.arrows():
+        i, j = index[tail], index[head]
+        marks[min(i, j), max(i, j)] = _FORWARDS if i < j else _BACKWARDS
+    return marks | {(index[one], index[other]): _UNDIRECTED for one, other in closed.lines()}
+
+
+def _sorted_rows(table: DiscreteTable) -> DiscreteTable:
+    """Return the rows in an order that follows from their content, without rewards."""
+    codes = np.asfortranarray(table.codes[np.lexsort(table.codes.T)])
+    given = table.interventional
+    if given is not None:
+        order = np.lexsort((*given.codes.T, given.targets))
+        given = replace(
+            given, codes=np.asfortranarray(given.codes[order]), rewards=None, targets=given.targets[order]
+        )
+    return replace(table, codes=codes, rewards=None, interventional=given)
+
+
+def _resampled(table: DiscreteTable, rng: np.random.Generator) -> DiscreteTable:
+    """Return as many rows of either kind, drawn with replacement."""
+    picked = rng.integers(table.n_rows, size=table.n_rows)
+    given = table.interventional
+    if given is not None and len(given):
+        chosen = rng.integers(len(given), size=len(given))
+        given = replace(given, codes=np.asfortranarray(given.codes[chosen]), targets=given.targets[chosen])
+    return replace(table, codes=np.asfortranarray(table.codes[picked]), interventional=given)

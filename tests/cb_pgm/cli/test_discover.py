@@ -1,0 +1,85 @@
+"""`cb-pgm discover` beyond the graph itself: frequencies of edges, and a graph of one's own checked."""
+
+import json
+
+import pytest
+
+from cb_pgm.cli.program import main
+from discovery import EssentialGraph
+
+SMALL = ["discover", "data/asia.csv", "--ignore", "xray", "dysp", "asia", "--seed", "3"]
+NODES = ["tub", "smoke", "lung", "bronc", "either"]
+
+
+def own_graph(path, **edges):
+    path.write_text(json.dumps({"nodes": NODES, **edges}))
+    return str(path)
+
+
+def test_bootstrap_gives_frequencies_in_json_text_and_picture(tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main([*SMALL, "--bootstrap", "4", "--json", "--out", str(out)]) == 0
+    content = json.loads(capsys.readouterr().out)
+    shares = content["bootstrap"]
+    assert (shares["resamples"], shares["seed"]) == (4, 3)
+    found = {(edge["one"], edge["other"]): edge for edge in shares["edges"]}
+    assert found["tub", "either"]["forwards"] == found["lung", "either"]["adjacent"] == 1
+    assert "in 50% of resampled tables" in (out / "graph.svg").read_text()
+    graph = tmp_path / "printed.json"
+    graph.write_text(json.dumps(content))
+    assert main(["compare", str(graph), str(out / "graph.json")]) == 0
+    assert "distance 0" in capsys.readouterr().out
+    assert main([*SMALL, "--bootstrap", "4"]) == 0
+    assert "edges are found like this in at least 90% of the 4 resampled tables" in capsys.readouterr().out
+
+
+def test_without_edges_there_is_nothing_to_find(tmp_path, capsys):
+    table = tmp_path / "table.csv"
+    table.write_text("a,b\n" + "0,0\n0,1\n1,0\n1,1\n" * 50)
+    assert main(["discover", str(table), "--bootstrap", "2"]) == 0
+    assert "No edges" in capsys.readouterr().out
+
+
+def test_check_names_what_the_table_refutes_and_gives_both_scores(tmp_path, capsys):
+    path = own_graph(tmp_path / "own.json", directed=[["smoke", "lung"], ["lung", "either"]])
+    assert main([*SMALL, "--check", path]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "independent of either" in out
+    assert "the worst first" in out
+    assert main([*SMALL, "--check", path, "--json"]) == 0
+    check = json.loads(capsys.readouterr().out)["check"]
+    assert check["score"] < check["estimated_score"]
+    assert [test["p_value"] for test in check["failed"]] == sorted(t["p_value"] for t in check["failed"])
+    assert {"tub", "either"} in [{test["one"], test["other"]} for test in check["failed"]]
+    assert all(test["adjusted_p_value"] > check["level"] for test in check["held"])
+
+
+def test_the_estimate_itself_passes_its_check(tmp_path, capsys):
+    path = tmp_path / "found.json"
+    assert main([*SMALL, "--out", str(path)]) == 0
+    assert main([*SMALL, "--check", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "none of" in out
+    assert "the same; structural Hamming distance between the two 0" in out
+
+
+def test_a_dag_of_ones_own_stands_for_its_class(tmp_path, capsys):
+    """A chain of directed edges isn't an essential graph, but no edge may be added to make it one."""
+    from cb_pgm.pipeline.inputs import read_graph
+
+    chain = [["tub", "either"], ["either", "lung"], ["lung", "smoke"], ["smoke", "bronc"]]
+    used = read_graph(own_graph(tmp_path / "chain.json", directed=chain))
+    assert used.graph == EssentialGraph(NODES, [], chain)
+    assert used.repairs == ()
+    assert "leaves 4 directions open" in used.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "names"), [(["tub", "smoke"], "lung"), ([*NODES, "either2"], "did you mean 'either'")]
+)
+def test_a_graph_over_other_variables_is_refused(nodes, names, tmp_path, capsys):
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps({"nodes": nodes}))
+    assert main([*SMALL, "--check", str(path)]) == 1
+    assert names in capsys.readouterr().err
