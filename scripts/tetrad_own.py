@@ -15,7 +15,11 @@ import numpy as np
 from discovery import DiscreteTable
 from discovery.estimation.causal_learn import MixedGraph
 
-__all__ = ["available", "tetrad_boss", "tetrad_fges"]
+__all__ = ["TetradError", "available", "tetrad_boss", "tetrad_fges"]
+
+
+class TetradError(Exception):
+    """Tetrad has failed on a table: FGES sometimes sorts by an order that isn't one."""
 
 
 def available() -> bool:
@@ -37,7 +41,7 @@ def tetrad_fges(table: DiscreteTable) -> MixedGraph:
     search = _tetrad("search.Fges")(score)
     search.setVerbose(False)
     search.setNumThreads(1)
-    return _read(search.search(), table)
+    return _read(_run(search), table)
 
 
 def tetrad_boss(table: DiscreteTable, starts: int = 5) -> MixedGraph:
@@ -49,7 +53,16 @@ def tetrad_boss(table: DiscreteTable, starts: int = 5) -> MixedGraph:
     search = _tetrad("search.PermutationSearch")(boss)
     search.setSeed(0)
     search.setCpdag(True)
-    return _read(search.search(), table)
+    return _read(_run(search), table)
+
+
+def _run(search: Any) -> Any:
+    import jpype
+
+    try:
+        return search.search()
+    except jpype.JException as failure:
+        raise TetradError(str(failure)) from failure
 
 
 def _tetrad(name: str) -> Any:
