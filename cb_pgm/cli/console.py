@@ -34,10 +34,18 @@ def progress(total: int, doing: str, unit: str = "round") -> Iterator[Callable[[
 
 
 @contextmanager
-def waiting(doing: str) -> Iterator[None]:
-    """Show `doing` and the time it takes on a terminal, after the first second."""
+def waiting(doing: str) -> Iterator[Callable[[str], object]]:
+    """Show `doing` and the time it takes on a terminal, after the first second.
+
+    Yield a function that shows another text instead.
+    """
+    shown = [doing]
+
+    def show_instead(text: str) -> None:
+        shown[0] = text
+
     if not _watched():
-        yield
+        yield show_instead
         return
     from tqdm import tqdm
 
@@ -49,12 +57,12 @@ def waiting(doing: str) -> Iterator[None]:
         with tqdm(bar_format="{desc} {elapsed}", desc=doing, leave=False, file=sys.stderr) as line:
             line.start_t -= 1
             while not done.wait(0.5):
-                line.refresh()
+                line.set_description_str(shown[0])
 
     clock = threading.Thread(target=show, daemon=True)
     clock.start()
     try:
-        yield
+        yield show_instead
     finally:
         done.set()
         clock.join()

@@ -73,10 +73,10 @@ def execute(options: Namespace) -> None:
     if file is None:
         check_folder(options.out, force=options.force)
     settings = EstimateSettings(**settings_of(options, EstimateSettings))
-    with waiting("Reading the table and estimating its graph"):
+    with waiting("Reading the table and estimating its graph") as show:
         table = read(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
         own = None if options.check is None else _own_graph(options.check, table)
-        used = estimated_graph(table, settings)
+        used = estimated_graph(table, settings, progress=show, interruptible=True)
     for warning in (*table.warnings, *used.warnings):
         note(f"warning: {warning}")
     confidence = _confidence(table, settings, options)

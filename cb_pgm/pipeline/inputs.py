@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,15 +70,21 @@ class UsedGraph:
     equivalent_sample_size: float = 1.0
 
 
-def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGraph:
-    """Estimate the graph of a table with `discovery.estimate`.
+def estimated_graph(
+    table: DiscreteTable,
+    settings: EstimateSettings,
+    *,
+    progress: Callable[[str], object] | None = None,
+    interruptible: bool = False,
+) -> UsedGraph:
+    """Estimate the graph of a table with `discovery.estimate`, which explains `progress` and `interruptible`.
 
     Raises
     ------
     DiscoveryError
         If a setting is out of its range, or the graph can't be estimated from the table.
     """
-    found = estimate(table, **settings.estimate_keywords())
+    found = estimate(table, **settings.estimate_keywords(), progress=progress, interruptible=interruptible)
     return UsedGraph(
         found.graph,
         found.method,

@@ -3,7 +3,8 @@
 The weight of BDeu's prior decides how many edges a graph has. Unless it is given, it is chosen by the data
 ([1]_): BDeu is the probability of the table given the graph and the weight, so the search goes to the weight
 that makes the table most probable with the graph found so far, and searches anew, until the weight stays. On
-shuffled tables of nine kinds that brings the graph nearer to the truth than any fixed weight.
+shuffled tables of eight kinds that brings the graph nearer to the truth, on average, than any fixed weight
+from 300 and 1,000 rows, and as near as the best one from 10,000.
 
 References
 ----------
