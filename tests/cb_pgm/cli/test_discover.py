@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from cb_pgm.cli.program import main
@@ -83,3 +85,17 @@ def test_a_graph_over_other_variables_is_refused(nodes, names, tmp_path, capsys)
     path.write_text(json.dumps({"nodes": nodes}))
     assert main([*SMALL, "--check", str(path)]) == 1
     assert names in capsys.readouterr().err
+
+
+def test_rows_in_which_a_variable_was_set_direct_its_edges(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 600)
+    y = x ^ (rng.random(600) < 0.2)
+    y[300:] = rng.integers(0, 2, 300)
+    frame = pd.DataFrame({"x": x, "y": y, "set": np.where(np.arange(600) < 300, "", "y")})
+    table = tmp_path / "table.csv"
+    frame.to_csv(table, index=False)
+    assert main(["discover", str(table), "--intervention-column", "set"]) == 0
+    out = capsys.readouterr().out
+    assert "300 rows and 300 in which a variable was set" in out
+    assert "x -> y (by interventions)" in out
