@@ -93,7 +93,7 @@ class BackdoorBandit(ArmPolicy):
     states, settable
         As in `Policy`.
     noise_scale
-        ½, as for all rewards in [0, 1]. Other rewards are refused.
+        As in `Policy`, at most ½, as for all rewards in [0, 1]. Other rewards are refused.
     observed
         Rows recorded under do() before any play starts. `warm_start` adds rows before a single one.
     graph
@@ -102,7 +102,7 @@ class BackdoorBandit(ArmPolicy):
     Raises
     ------
     PolicyError
-        If `noise_scale` isn't ½, or a reward isn't in [0, 1].
+        If `noise_scale` exceeds ½, or a reward isn't in [0, 1].
     """
 
     name = "bbb"
@@ -118,9 +118,9 @@ class BackdoorBandit(ArmPolicy):
         settable: States | None = None,
     ) -> None:
         super().__init__(states, noise_scale=noise_scale, settable=settable)
-        if noise_scale != UNIT_INTERVAL_SCALE:
+        if noise_scale > UNIT_INTERVAL_SCALE:
             raise PolicyError(
-                f"Expected rewards in [0, 1], whose noise scale is {UNIT_INTERVAL_SCALE}, for {self.name} "
+                f"Expected rewards in [0, 1], whose noise scale is at most {UNIT_INTERVAL_SCALE}, for {self.name} "
                 f"but found a noise scale of {noise_scale:g}: rescale the rewards or play thompson"
             )
         if observed is not None:
