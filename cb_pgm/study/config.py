@@ -68,8 +68,8 @@ Keys of [[system]]: a random instance
 instance : string, required
     The family of `cb_pgm.instances`: "tree", "forest", "chordal" or "random_dag"; one of the families of the
     paper's lower bounds, "lower_bound_effect_gap" and "lower_bound_reward_gap"; or one that breaks an
-    assumption, "many_parents", "proxy", "hidden_dag", "interaction" or "confounded"; or "random_tables", whose
-    graph, tables and reward are all random.
+    assumption, "many_parents", "proxy", "hidden_dag", "interaction" or "confounded"; or "random_tables",
+    whose graph, tables and reward are all random.
 n : whole number from 1, required where it has no default: 8 for "many_parents" and "random_tables", 20 for
     "proxy"
     The number of variables.
