@@ -1,8 +1,9 @@
-"""SQLite files of sessions and studies, opened to write or only to read, and SQLite's errors in words."""
+"""SQLite files of sessions and studies: opened for writing or reading only, and SQLite's errors in words."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import sqlite3
 import tempfile
@@ -57,7 +58,7 @@ class FileKind:
             code = getattr(error, "sqlite_errorcode", None)
             kind = self.busy if code is not None and code & 0xFF in _BUSY else self.error
             raise kind(self._message(path, timeout, error, code)) from error
-        except TypeError as error:  # a damaged row: NULL where the schema has a value
+        except (TypeError, json.JSONDecodeError) as error:  # a damaged row
             raise self.error(self._damaged(path, error)) from error
 
     def _message(self, path: Path, timeout: float, error: sqlite3.Error, code: int | None) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +13,17 @@ from typing import Any
 
 from cb_pgm.errors import CausalBanditError
 
-__all__ = ["check_folder", "json_text", "print_text", "whole_folder", "write_text"]
+__all__ = [
+    "check_folder",
+    "check_not_among",
+    "json_text",
+    "print_text",
+    "replaced",
+    "whole_folder",
+    "write_text",
+]
+
+_MARKS = frozenset({"result.json", "effects.json", "graph.json"})
 
 
 def check_folder(path: Path | None, *, force: bool) -> None:
@@ -48,7 +59,12 @@ def whole_folder(path: Path | None) -> Iterator[Path | None]:
     with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as partial:
         yield Path(partial)
         path.mkdir(exist_ok=True)
-        for file in sorted(Path(partial).iterdir()):
+        # What a reader looks for first goes first and comes last, so that no mixture looks whole.
+        files = sorted(Path(partial).iterdir(), key=lambda file: (file.name in _MARKS, file.name))
+        for file in files:
+            if file.name in _MARKS:
+                (path / file.name).unlink(missing_ok=True)
+        for file in files:
             file.replace(path / file.name)
 
 
@@ -65,7 +81,43 @@ def json_text(content: Mapping[str, Any]) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write `text` and a line end to a file in UTF-8; characters that it can't hold are escaped."""
-    path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+    with replaced(path) as partial:
+        partial.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Yield a path beside `path` to write to; the file replaces `path` at the end, or goes after an error.
+
+    Raises
+    ------
+    OSError
+        If the file can't be written, with `path` in it.
+    """
+    real = path.resolve()  # a link stays a link
+    partial = real.with_name(f".{real.name[:200]}.{os.getpid()}.part")
+    try:
+        yield partial
+        os.replace(partial, real)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def check_not_among(path: Path, kept: Iterable[Path], what: str) -> None:
+    """Check that an output isn't one of the files from which it is made, by whatever name.
+
+    Raises
+    ------
+    CausalBanditError
+        If it is.
+    """
+    for file in kept:
+        if path.exists() and file.exists() and path.samefile(file):
+            raise CausalBanditError(
+                f"Expected another file for --out but found {path}, which is {what}: choose another path"
+            )
 
 
 def print_text(text: str) -> None:

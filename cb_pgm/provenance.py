@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
+import shutil
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 
-__all__ = ["VERSION", "command", "recorded_command", "versions"]
+__all__ = ["VERSION", "command", "commit", "recorded_command", "versions"]
 
 VERSION = "0.2.0"
 
@@ -52,3 +56,29 @@ def versions() -> dict[str, str]:
 
     libraries = {library: version(library) for library in _LIBRARIES}
     return {"python": platform.python_version(), "cb-pgm": VERSION, **libraries}
+
+
+def commit() -> str | None:
+    """Return the git commit of this package's own repository; None if it isn't run from a checkout of it.
+
+    git climbs: of an installed package it would find the repository in which the environment happens to be.
+    So this file must be tracked, in a repository whose root is the one of this project.
+    """
+    git = shutil.which("git")
+    root = Path(__file__).resolve().parent.parent
+    if git is None:
+        return None
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+    def answer(*arguments: str) -> str:
+        done = subprocess.run(
+            [git, "-C", str(root), *arguments], capture_output=True, text=True, check=False, env=own
+        )
+        return done.stdout.strip()
+
+    if (
+        not answer("ls-files", "--", "cb_pgm/provenance.py")
+        or Path(answer("rev-parse", "--show-toplevel")) != root
+    ):
+        return None
+    return answer("rev-parse", "HEAD") or None

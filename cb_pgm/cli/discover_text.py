@@ -129,7 +129,8 @@ def check_lines(checked: CheckedGraph) -> list[str]:
         else f"{abs(difference):,.1f} {'higher' if difference > 0 else 'lower'}"
     )
     lines.append(
-        f"score ({_SCORES[checked.score_name]}, nats) {checked.score:,.1f}; the estimated graph's is {beside}; "
+        f"score ({_SCORES[checked.score_name]}, nats) {checked.score:,.1f}; the estimated graph's is "
+        f"{beside}; "
         f"structural Hamming distance between the two {checked.shd}"
     )
     return lines

@@ -1,18 +1,23 @@
 """The program `cb-pgm`: one subcommand a module of `cb_pgm.cli`, loaded only when it is the one called.
 
 Results go to stdout, everything else to stderr. Exit status: 0 done; 1 bad data, a bad path or a domain
-error, in one line, or a line for each problem of a table; 2 wrong usage; 130 interrupted.
+error, in one line, or a line for each problem of a table; 2 wrong usage; 130 interrupted, 129 and
+143 ended by SIGHUP and SIGTERM.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
 import warnings
 from argparse import Action, ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from types import FrameType
 from typing import Any
 
 from cb_pgm.cli.usage import COMMANDS, UsageError
@@ -38,13 +43,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser, commands = _parsers(arguments)
         options = parser.parse_args(arguments)
         try:
-            with recorded_command(arguments):
+            with recorded_command(arguments), _ending_on_signals():
                 _module(options.command).execute(options)
         except UsageError as error:
             commands[options.command].error(str(error))
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _stopped("interrupted", 130, debug)
+    except _Ended as ended:
+        return _stopped(f"ended by {signal.Signals(ended.number).name}", 128 + ended.number, debug)
     except BrokenPipeError:  # whoever read our output has seen enough
         _drop_stdout()
         return 0
@@ -54,6 +61,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (CausalBanditError, DiscoveryError, MemoryError) as error:
         return _stopped(f"error: {_message(error)}", 1, debug)
     return 0
+
+
+class _Ended(BaseException):
+    """The process is to end, by a signal with this number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def _ending_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP unwind the program as Ctrl-C does, so that it ends its workers too.
+
+    One that is ignored stays so, as under nohup. Only the main thread may set them.
+    """
+    names = ("SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _: FrameType | None) -> None:
+        raise _Ended(number)
+
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler == signal.SIG_DFL:
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _parsers(arguments: Sequence[str]) -> tuple[ArgumentParser, dict[str, ArgumentParser]]:

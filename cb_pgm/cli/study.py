@@ -13,6 +13,8 @@ from cb_pgm.files import json_text, print_text
 
 __all__ = ["add_arguments", "execute"]
 
+_MANY_CELLS = 100_000  # worth saying before they are made
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `study`."""
@@ -57,7 +59,9 @@ def execute(options: Namespace) -> None:
     study = Study.from_toml(options.file)
     if options.cold:
         study = study.cold()
-    total = sum(1 for _ in study.cells())
+    total = study.n_cells()
+    if total >= _MANY_CELLS:
+        note(f"The study has {total:,} cells")
     with progress(total, "Playing", unit="cell") as step:
         counts = run_study(
             study,

@@ -45,22 +45,26 @@ def _misfit(policy: CNUCB, horizon: int) -> str | None:
     )
     if math.isinf(batch):
         gaps = f"reward {needs.reward_gap:.3g} and effect {needs.effect_gap:.3g}"
-        return f"no number of pulls guarantees the answers at the gaps {gaps}"
+        only = ", so only screening may identify a cause" if policy.screens else ""
+        return f"no number of pulls guarantees the answers at the gaps {gaps}{only}"
+    # Screening needs no gaps and shares the rows, so that a cause may be identified long before.
+    consequence = (
+        "screening, on the same rows, will have to identify the cause"
+        if policy.screens
+        else "it may identify no cause"
+    )
     fixed = policy.evidence == "fixed"
     pulls = math.ceil(batch if fixed else _SEQUENTIAL_SHARE * batch)
     queries = max(1, math.ceil(math.log2(n)))
     about = f"{'' if fixed else 'about '}{n_states} × {pulls:,} pulls"
     if n_states * pulls > horizon:
-        return (
-            f"one query may take {about}, more than the horizon of {horizon:,} rounds: it may "
-            f"identify no cause"
-        )
+        return f"one query may take {about}, more than the horizon of {horizon:,} rounds: {consequence}"
     # A further cause is looked for at every joint state of those found.
     passes = sum(n_states**found for found in range(policy.max_parents))
     if passes * queries * n_states * pulls > horizon:
         repeated = f", at {passes} settings of the causes found," if passes > 1 else ""
         return (
             f"its {queries} queries to search {n} variables{repeated} may take {about} each, more than the "
-            f"horizon of {horizon:,} rounds: it may identify no cause"
+            f"horizon of {horizon:,} rounds: {consequence}"
         )
     return None

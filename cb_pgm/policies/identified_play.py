@@ -171,13 +171,17 @@ class IdentifiedPlay:
         self.arms.in_unit_interval = before.in_unit_interval
 
     def _clear_cost(self) -> float:
-        """Return by how much a round on the parents' arms clearly yields more than one on another arm."""
-        rows = int(self._others.rows[self._outside].sum())
-        if self._played_rows < _FIRST_PLAYED or not rows:
+        """Return by how much a round on the parents' arms clearly yields more than one on another arm.
+
+        Each other arm counts once: those that are nearly as good have most of the rows.
+        """
+        rows, totals = self._others.rows[self._outside], self._others.totals[self._outside]
+        pulled = rows > 0
+        if self._played_rows < _FIRST_PLAYED or not pulled.any():
             return math.inf
-        gain = self._played_total / self._played_rows - float(self._others.totals[self._outside].sum()) / rows
-        error = self._noise_scale * math.sqrt(1 / self._played_rows + 1 / rows)
-        return max(0.0, gain - _CLEARLY * error)
+        gain = self._played_total / self._played_rows - float((totals[pulled] / rows[pulled]).mean())
+        error = math.sqrt(1 / self._played_rows + float((1 / rows[pulled]).sum()) / pulled.sum() ** 2)
+        return max(0.0, gain - _CLEARLY * self._noise_scale * error)
 
     def _best_mean(self) -> float:
         n, rows = self._n_parent_arms, self.arms.rows

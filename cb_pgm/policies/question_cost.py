@@ -51,20 +51,27 @@ class QuestionCost:
         """Return whether all questions and `pull` cost less than an index policy is going to pay.
 
         Such a policy tells an arm with gap Δ from the best one by some 6σ²/Δ² rounds, which cost 6σ²/Δ, and
-        never pays more than Δ a round. All means are drawn to the overall one as by four rows, since the
-        highest of many means of a row or two is far too high.
+        never pays more than Δ a round.
         """
-        rows = arms.rows + _PRIOR_ROWS
-        overall = float(arms.totals.sum() / max(arms.rows.sum(), 1))
-        means = (arms.totals + _PRIOR_ROWS * overall) / rows
-        gaps = np.maximum(means.max() - means, 1e-9 * noise_scale)
-        typical = float(means.max()) - overall
-        of_index = np.minimum(6.0 * noise_scale**2 / gaps, gaps * max(arms.rounds, len(rows))).sum()
+        gaps, typical = self.cautious_gaps(arms)
+        needed = 6.0 * noise_scale**2 / np.maximum(gaps, 1e-9 * noise_scale)
+        of_index = np.minimum(needed, gaps * max(arms.rounds, len(gaps))).sum()
         of_pull = _cost_of(pull.intervention, pull.size, gaps, typical, arms)
         return self._cost(gaps, typical, arms) + of_pull <= self._share * float(of_index)
 
     def _cost(self, gaps: NDArray[np.float64], typical: float, arms: ArmTotals) -> float:
         return sum(_cost_of(arm, rows, gaps, typical, arms) for arm, rows in self._asked.items())
+
+    @staticmethod
+    def cautious_gaps(arms: ArmTotals) -> tuple[NDArray[np.float64], float]:
+        """Return the same as `gaps` with all means drawn to the overall one as by four rows.
+
+        The highest of many means of a row or two is far too high.
+        """
+        overall = float(arms.totals.sum() / max(arms.rows.sum(), 1))
+        means = (arms.totals + _PRIOR_ROWS * overall) / (arms.rows + _PRIOR_ROWS)
+        best = float(means.max())
+        return best - means, best - overall
 
     @staticmethod
     def gaps(arms: ArmTotals) -> tuple[NDArray[np.float64], float]:

@@ -37,10 +37,16 @@ _DIFFERENCE = 0.1
 # Times √(arms · rounds), beyond as many as there are arms: the most rounds spent on telling sets apart; over
 # max_parents, so that more sizes of sets cost no more.
 _SHARE = 1.5
+# Rounds per arm during which only the survivors' arms are played; all arms are if several sets last longer.
+_PATIENCE = 32
 # The largest cost of separating pulls, relative to what an index policy is going to pay.
 _TEST_SHARE = 0.5
 # The largest cost of questions once no set is left, relative to that of all other rounds.
 _COST_SHARE = 0.2
+_ASK_AGAIN = 1.02  # growth of the rows after which a question that wasn't affordable is considered again
+# Growth of the rows during which the last set has to survive alone before it is identified: false ones fall
+# one after the other, and the last of them is no better than those before it.
+_ALONE = 2.0
 
 
 class ScreeningUCB(Policy):
@@ -50,9 +56,10 @@ class ScreeningUCB(Policy):
     predicts best) from the challenger (the surviving set that is hardest to rule out), as long as this pays:
     in as many rounds as there are arms, which MOSS would need for its first pass anyway, and later whenever
     the rounds still needed are fewer than those played. In all other rounds it plays anytime MOSS over the
-    survivors' arms. If no set explains the reward, separating pulls need not have the expected effect.
+    survivors' arms, or over all arms once there have been 32 rounds per arm or if a survivor has states that
+    can't be set. If no set explains the reward, separating pulls need not have the expected effect.
     Therefore, beyond a first pass, at most 1.5√(arms · t)/max_parents of t rounds are separating pulls, and
-    their regret is of the order of MOSS's in the worst case.
+    they cost at most half of what an index policy is going to pay (`QuestionCost`).
 
     Once one set is left, its arms are played by all rows with its states, set or observed. It is the only set
     of its size that could explain the reward alone. Other arms may stay open (`IdentifiedPlay`), and the test
@@ -62,7 +69,8 @@ class ScreeningUCB(Policy):
     (`cb_pgm.evidence.invariance`) looks for the set of `max_parents` variables that explains everything that
     interventions change. If one is left, and each of its variables was set often enough to have shown a
     difference between setting and seeing it, it is identified and `fallback` says so; the arms are played as
-    before. That is right as long as the reward has that many observed parents, and no hidden cause of the
+    before. Until then a sixth of the regret, at most, is paid for pulls that tell apart what is left. That is
+    right as long as the reward has that many observed parents, and no hidden cause of the
     reward reaches them or their ancestors.
 
     Parameters
@@ -207,6 +215,8 @@ class ScreeningUCB(Policy):
         self._fallback: str | None = None
         self._no_set_explains = ""  # what `fallback` says first
         self._invariance: InvarianceScreening | None = None
+        self._alone_at = 0  # rows after which invariance screening had a single set left
+        self._ask_again_at = 0.0
         self._arm_numbers: dict[tuple[tuple[int, ...], int], int] = {}  # by variables and states set
         self._set_rows: NDArray[np.int64] = np.zeros(len(self.states), dtype=np.int64)  # per variable
         self._play: IdentifiedPlay | None = None
@@ -251,7 +261,9 @@ class ScreeningUCB(Policy):
         if self._play is not None:
             pull = self._pull_for[self._play.next_arm()]
         else:
-            pull = self._pulls[self._arms.highest_moss(self.noise_scale, self._open_arms)]
+            patient = self._arms.rounds < _PATIENCE * len(self._pulls)
+            open_arms = self._open_arms if patient else None
+            pull = self._pulls[self._arms.highest_moss(self.noise_scale, open_arms)]
         self._telling.discard(pull.intervention)
         return pull
 
@@ -296,7 +308,7 @@ class ScreeningUCB(Policy):
 
         None once a set is identified, where no arm tells the sets apart, or where it isn't affordable.
         """
-        if self._named:
+        if self._named or test.rows < self._ask_again_at:
             return None
         left = np.flatnonzero(test.surviving)
         leader = int(left[np.argmin(test.fits()[left])])
@@ -324,7 +336,10 @@ class ScreeningUCB(Policy):
                 costs,
             )
         pull = self._pull_of.get(arm)
-        if pull is None or pull.intervention in under_way or not self._questions.affords(pull, self._arms):
+        if pull is None or not self._questions.affords(pull, self._arms):
+            self._ask_again_at = _ASK_AGAIN * test.rows
+            return None
+        if pull.intervention in under_way:
             return None
         self._told_apart = first, second
         self._telling.add(pull.intervention)
@@ -480,10 +495,13 @@ class ScreeningUCB(Policy):
         rewards: NDArray[np.float64],
         arms: NDArray[np.int64],
     ) -> None:
+        left = test.left
         test.observe(codes, rewards, arms)
+        if left > 1 == test.left:
+            self._alone_at = test.rows
         if test.left == 0:
             self._named, self._fallback, self._invariance = (), self._no_set_explains, None
-        elif test.left == 1 and not self._named:
+        elif test.left == 1 and not self._named and test.rows >= _ALONE * self._alone_at:
             (left,) = test.candidates[test.surviving]
             # A variable that shows the hidden cause may be left for want of rows in which it was set.
             if _would_show(int(self._set_rows[left].min()), test.threshold):
@@ -526,7 +544,7 @@ class ScreeningUCB(Policy):
         share = self._budget.verification
         cover = Cover(self._n_states, parents, share, self.parent_noise_scale)
         screening, covered = self.screening, 0
-        gaps, _ = self._questions.gaps(self._arms)
+        gaps, _ = self._questions.cautious_gaps(self._arms)
 
         def refresh() -> None:
             nonlocal covered

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from cb_pgm.errors import ReportError
+from cb_pgm.files import check_not_among, replaced
 from cb_pgm.report.html.page import Page, render
 
 __all__ = ["write_report"]
@@ -34,10 +35,11 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
     """
     folder = Path(folder)
     target = folder / "report.html" if out is None else Path(out)
+    own = [folder / name for name in os.listdir(folder) if name != "report.html"] if folder.is_dir() else []
+    check_not_among(target, own, f"a file of {folder} itself")
     html = render(_page(folder))
-    unfinished = target.with_name(f"{target.name}.part")
-    unfinished.write_text(html, encoding="utf-8")
-    os.replace(unfinished, target)
+    with replaced(target) as partial:
+        partial.write_text(html, encoding="utf-8")
     return target
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from cb_pgm.databases import SIDE_FILES
 from cb_pgm.errors import SessionError
+from cb_pgm.files import check_not_among, replaced
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.session.events import Told, Withdrawn, to_record
 from cb_pgm.session.rows import RowSource, check_rows, exported_rows, read_rows
@@ -231,7 +233,7 @@ class Session:
             but not for the arm, whose mean then describes those who complied. Only policies whose test stays
             valid accept them.
         again
-            Accept a file equal to one that was told for this pull before: these are other rows.
+            Accept a file equal to one that was told for the same arm before: these are other rows.
 
         Raises
         ------
@@ -251,10 +253,11 @@ class Session:
                 )
             checked = check_rows(given, state.settings, chosen, allow_noncompliance=allow_noncompliance)
             digest = given.table.sha256
-            if digest in chosen.digests and not again:
+            if not again and state.was_told(chosen.intervention, digest):
                 raise SessionError(
                     f"Expected new rows of {chosen} but found the rows of {given.table.source} recorded "
-                    f"already: add --again if they are other rows with the same content"
+                    f"already, for {chosen.intervention}: add --again if they are other rows with the same "
+                    f"content"
                 )
             self._log.record(state, Told(chosen.number, checked, close, digest))
             still = state.open.get(chosen.number)
@@ -307,6 +310,8 @@ class Session:
         OSError
             If the file can't be written.
         """
+        own = [self._store.path.with_name(f"{FILE_NAME}{side}") for side in ("", *SIDE_FILES)]
+        check_not_among(Path(path), own, "the file of the session itself")
         if os.path.exists(path) and not force:
             raise SessionError(
                 f"Expected a new file but found {os.fspath(path)!r}: choose another one, or add --force to "
@@ -314,7 +319,7 @@ class Session:
             )
         with self._log.reading() as state:
             lines = list(exported_rows(state.settings, self._log.events()))
-        with open(path, "w", newline="", encoding="utf-8") as file:
+        with replaced(Path(path)) as partial, open(partial, "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(lines)
         return len(lines) - 1
 

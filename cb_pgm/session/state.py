@@ -30,8 +30,6 @@ class OpenPull:
         The intervention to make, and the policy's reason for it in a few words.
     size, left
         The number of rows asked for, and of those still to come.
-    digests
-        The hashes of the sources of its recorded rows.
     """
 
     number: int
@@ -39,7 +37,6 @@ class OpenPull:
     why: str
     size: int
     left: int
-    digests: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"pull {self.number}"
@@ -74,12 +71,17 @@ class SessionState:
         self.excluded: list[Intervention] = []
         self._pulls = 0
         self._nothing_to_ask = False
+        self._digests: dict[Intervention, set[str]] = {}
         self._earlier_rows: list[tuple[Intervention, Observations]] = []
         self._told_rows: list[tuple[Intervention, Observations]] = []
 
     def __contains__(self, pull: int) -> bool:
         """Return whether a pull of that number has been asked for."""
         return 1 <= pull <= self._pulls
+
+    def was_told(self, intervention: Intervention, digest: str) -> bool:
+        """Return whether rows from a source with this hash were told for a pull of the same arm."""
+        return digest in self._digests.get(intervention, ())
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -186,11 +188,12 @@ class SessionState:
             for intervention, chosen in ((pull.intervention, complied), (Intervention(), ~complied)):
                 self._tell(intervention, Observations(rows.codes[chosen], rows.rewards[chosen]))
         self.told += len(rows)
+        self._digests.setdefault(pull.intervention, set()).add(event.digest)
         left = pull.left - len(rows)
         if event.closes or left <= 0:
             del self.open[event.pull]
         else:
-            self.open[event.pull] = replace(pull, left=left, digests=(*pull.digests, event.digest))
+            self.open[event.pull] = replace(pull, left=left)
 
     def _tell(self, intervention: Intervention, rows: Observations) -> None:
         self._nothing_to_ask = False

@@ -9,6 +9,7 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,12 @@ from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.earlier_rows import MOST_OBSERVATIONS, EarlierRows
 from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.simulation import simulate
-from cb_pgm.study.config import Cell, is_oracle
+from cb_pgm.study.config import Cell, Part, is_oracle
 from cb_pgm.wording import listed
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 from discovery.estimation.settings import Method
 
-__all__ = ["CellResult", "play_cell"]
+__all__ = ["CellResult", "load_policy", "play_cell"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def _described(cell: Cell) -> dict[str, Any]:
 
 
 def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, float]]]:
-    system = _system(cell.system.settings, cell.run, seed)
+    system = _system(cell.system, cell.run, seed)
     oracle = system.true_graph()
     if oracle is None and cell.graph is not None and cell.graph["source"] == "oracle":
         cause, below = next(iter(system.hidden_common_causes.items()))
@@ -97,7 +98,7 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         return {"regret": None, "left_out": reason}, []
     graph, marginals = oracle, system.marginals()
     if cell.graph is not None and "rows" in dict(cell.graph.settings):
-        seen = _Seen(cell.system.settings, cell.graph["rows"], cell.run, seed)
+        seen = _Seen(cell.system, cell.graph["rows"], cell.run, seed)
         marginals = _marginals(seen)
         if cell.graph["source"] == "estimated":
             graph = _estimated(seen, cell.graph["method"])
@@ -135,7 +136,7 @@ def _earlier(cell: Cell, seed: int) -> EarlierRows:
         rows = cell.graph.get("rows", rows)
     if not rows:
         return ()
-    observed = _observations(_Seen(cell.system.settings, rows, cell.run, seed))
+    observed = _observations(_Seen(cell.system, rows, cell.run, seed))
     few = slice(MOST_OBSERVATIONS)
     return ((Intervention(), Observations(observed.codes[few], observed.rewards[few])),)
 
@@ -148,27 +149,57 @@ def _distance(graph: EssentialGraph | None, oracle: EssentialGraph | None) -> in
 def _policy(name: str, context: PolicyContext) -> Policy:
     if name in POLICIES:
         return make_policy(name, context)
-    module, _, attribute = name.partition(":")
-    try:
-        made = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise StudyError(f"Expected a policy at {name!r} but found an error: {error}") from None
+    made = load_policy(name)
     if isinstance(made, type) and issubclass(made, Policy):
         return made.from_context(context)
     policy: Policy = made(context)
     return policy
 
 
+def load_policy(name: str) -> Any:
+    """Return what a policy's name stands for: its registry entry, or what "module:attribute" imports.
+
+    Importing runs the module's code. It is looked for only where Python looks for any module (`sys.path`).
+
+    Raises
+    ------
+    StudyError
+        If it can't be imported, or can't make a policy.
+    """
+    if name in POLICIES:
+        return POLICIES[name]
+    module, _, attribute = name.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), attribute)):
+        raise StudyError(
+            f"Expected module:attribute, such as my_package.my_module:MyPolicy, but found {name!r}: give the "
+            f"dotted name from which Python imports the policy"
+        )
+    try:
+        made = getattr(import_module(module), attribute)
+    except Exception as error:  # the module's own code runs, and may raise anything
+        raise StudyError(
+            f"Expected a policy at {name!r} but found {type(error).__name__}: {error}: install its module, "
+            f"or add its folder to PYTHONPATH"
+        ) from None
+    if not callable(made):
+        raise StudyError(
+            f"Expected a subclass of Policy, or a function that returns one, at {name!r} but found "
+            f"{type(made).__name__}: name such a class or function"
+        )
+    return made
+
+
 @lru_cache(maxsize=8)
-def _system(settings: tuple[tuple[str, Any], ...], run: int, seed: int) -> CausalSystem:
+def _system(part: Part, run: int, seed: int) -> CausalSystem:
     """Return the system of a part; an instance is the same for all policies and graphs of a run."""
-    wanted = dict(_without_rows(settings))
+    identity = part.identity
+    wanted = dict(_without_rows(part.settings))
     if "network" in wanted:
-        return _network(wanted["network"], wanted["reward"])
+        return _network(wanted["network"], wanted["reward"], part.content)
     name = wanted.pop("instance")
     if "instance_number" in wanted:
         wanted["instance"] = wanted.pop("instance_number")
-    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([_without_rows(settings), run])))
+    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([_without_rows(identity), run])))
     system: CausalSystem = getattr(instances, name)(**wanted, seed=rng)
     return system
 
@@ -179,7 +210,11 @@ def _without_rows(settings: tuple[tuple[str, Any], ...]) -> list[tuple[str, Any]
 
 
 @lru_cache(maxsize=8)
-def _network(path: str, reward: str) -> CausalSystem:
+def _network(path: str, reward: str, content: str) -> CausalSystem:
+    if hashlib.sha256(Path(path).read_bytes()).hexdigest() != content:
+        raise StudyError(
+            f"Expected the network {path} as it was when the study began but found it changed: restore it"
+        )
     return CausalSystem.from_bif(path, reward=reward)
 
 
@@ -187,7 +222,7 @@ def _network(path: str, reward: str) -> CausalSystem:
 class _Seen:
     """The identity of a sampled table, which is the same for every method and policy of a run."""
 
-    system: tuple[tuple[str, Any], ...]
+    system: Part
     rows: int
     run: int
     seed: int
@@ -195,7 +230,7 @@ class _Seen:
 
 @lru_cache(maxsize=8)
 def _observations(seen: _Seen) -> Observations:
-    draws = _draws(seen.seed, "table", json.dumps([_without_rows(seen.system), seen.rows, seen.run]))
+    draws = _draws(seen.seed, "table", json.dumps([_without_rows(seen.system.identity), seen.rows, seen.run]))
     return _system(seen.system, seen.run, seen.seed).sample({}, seen.rows, np.random.default_rng(draws))
 
 

@@ -68,8 +68,8 @@ Keys of [[system]]: a random instance
 instance : string, required
     The family of `cb_pgm.instances`: "tree", "forest", "chordal" or "random_dag"; one of the families of the
     paper's lower bounds, "lower_bound_effect_gap" and "lower_bound_reward_gap"; or one that breaks an
-    assumption, "many_parents", "proxy", "hidden_dag", "interaction" or "confounded"; or "random_tables",
-    whose graph, tables and reward are all random.
+    assumption, "many_parents", "proxy", "hidden_dag", "interaction" or "confounded"; or "random_tables", all
+    of it random.
 n : whole number from 1, required where it has no default: 8 for "many_parents" and "random_tables", 20 for
     "proxy"
     The number of variables.
@@ -180,9 +180,11 @@ label : string, default the name
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import itertools
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -200,6 +202,8 @@ __all__ = ["Cell", "Part", "Study"]
 
 _STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
 _GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
+_MOST_PARTS = 100_000  # choices of one kind
+_MOST_CELLS = 10_000_000
 _NOT_IN_A_FILE = (
     "seed",
     "reward_means",
@@ -217,10 +221,18 @@ class Part:
         Its name in tables and figures.
     settings
         (key, value) pairs in the order of the file, without the label.
+    content
+        Of a network the hash (SHA-256) of its file; else empty.
     """
 
     label: str
     settings: tuple[tuple[str, Any], ...]
+    content: str = ""
+
+    @property
+    def identity(self) -> tuple[tuple[str, Any], ...]:
+        """What the part is, wherever its file is: the settings, with a network's content for its path."""
+        return tuple((key, self.content if key == "network" else value) for key, value in self.settings)
 
     def __getitem__(self, key: str) -> Any:
         return dict(self.settings)[key]
@@ -257,7 +269,7 @@ class Cell:
         """The cell as JSON: its identity in the store, on which its random draws depend."""
         graph = None if self.graph is None else self.graph.settings
         return json.dumps(
-            [self.system.settings, graph, self.policy.settings, self.horizon, self.run, self.failure_prob]
+            [self.system.identity, graph, self.policy.settings, self.horizon, self.run, self.failure_prob]
         )
 
 
@@ -341,12 +353,28 @@ class Study:
             graphs=graphs,
             policies=policies,
         )
-        keys = [cell.key for cell in study.cells()]
-        if len(set(keys)) < len(keys):
+        if study.n_cells() > _MOST_CELLS:
             raise StudyError(
-                f"Expected every system, graph and policy once but found one twice in {where}: remove one"
+                f"Expected at most {_MOST_CELLS:,} cells but found {study.n_cells():,} in {where} (systems × "
+                f"runs × graphs × policies × horizons): split it into several studies"
             )
+        for choices in (
+            [part.identity for part in systems],
+            [part.settings for part in graphs],
+            [part.settings for part in policies],
+            study.horizons,
+        ):
+            if len(set(map(json.dumps, choices))) < len(choices):
+                raise StudyError(
+                    f"Expected every system, graph, policy and horizon once but found one twice in {where}: "
+                    f"remove one"
+                )
         return study
+
+    def n_cells(self) -> int:
+        """Return the number of cells, without making them."""
+        graphs = sum(len(self.graphs) if needs_graph(policy) else 1 for policy in self.policies)
+        return len(self.systems) * self.runs * graphs * len(self.horizons)
 
     def cells(self) -> Iterator[Cell]:
         """Yield every cell; policies that need no graph are played once, not once per graph."""
@@ -383,8 +411,17 @@ class Study:
 
     def fingerprint(self) -> str:
         """Return as JSON everything on which the results depend."""
-        cells = [cell.key for cell in self.cells()]
-        return json.dumps({"seed": self.seed, "cells": cells})
+        return json.dumps(
+            {
+                "seed": self.seed,
+                "runs": self.runs,
+                "horizons": self.horizons,
+                "failure_prob": self.failure_prob,
+                "system": [part.identity for part in self.systems],
+                "graph": [part.settings for part in self.graphs],
+                "policy": [part.settings for part in self.policies],
+            }
+        )
 
 
 def is_oracle(policy: Part) -> bool:
@@ -409,6 +446,14 @@ def _parts(
     tables = content.get(kind, default)
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise StudyError(f"Expected at least one [[{kind}]] in {where} but found none: add one")
+    choices = sum(
+        math.prod(len(value) for value in table.values() if isinstance(value, list)) for table in tables
+    )
+    if choices > _MOST_PARTS:
+        raise StudyError(
+            f"Expected at most {_MOST_PARTS:,} choices of [[{kind}]] but found lists that multiply to "
+            f"{choices:,} in {where}: shorten them"
+        )
     return tuple(
         check(choice, f"[[{kind}]] number {number} of {where}")
         for number, table in enumerate(tables, start=1)
@@ -436,7 +481,8 @@ def _checked_system(part: dict[str, Any], where: str, folder: Path) -> Part:
             raise StudyError(f"Expected a network file but found none at {part['network']!r} for {where}")
         part = part | {"network": path.as_posix()}
         rows = f", {part['rows']} rows" if "rows" in part else ""
-        return _labelled(part, f"{path.stem} {part['reward']}{rows}")
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        return replace(_labelled(part, f"{path.stem} {part['reward']}{rows}"), content=content)
     name = part["instance"]
     if name not in instances.__all__:
         raise StudyError(

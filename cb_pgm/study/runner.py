@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import shutil
-import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from cb_pgm.databases import SIDE_FILES
 from cb_pgm.errors import StudyError
-from cb_pgm.provenance import command, versions
-from cb_pgm.study.cells import CellResult, play_cell
+from cb_pgm.files import replaced
+from cb_pgm.provenance import command, commit, versions
+from cb_pgm.study.cells import CellResult, load_policy, play_cell
 from cb_pgm.study.config import Cell, Study
+from cb_pgm.study.owner import OWNER_FILES, owned
 from cb_pgm.study.store import StudyStore
+from cb_pgm.wording import listed
 
 __all__ = ["run_study"]
 
 _FILE = "results.sqlite"
+_OWN_FILES = (*(f"{_FILE}{side}" for side in ("", *SIDE_FILES)), "results.csv", "curves.csv")
 
 
 def run_study(
@@ -66,49 +68,64 @@ def run_study(
         If `out` isn't empty and neither `resume` nor `force` is given, if it holds a different study, or if
         Dask is missing or not reachable.
     """
-    store = _opened(study, Path(out), resume=resume, force=force)
-    try:
-        left = store.unfinished()
-        cells = [cell for cell in study.cells() if cell.key in left]
-        for result in _played(cells, study.seed, jobs, dask):
-            store.add(result)
-            if progress is not None:
-                progress(1)
-        store.note("finished", time.strftime("%Y-%m-%dT%H:%M:%S%z"))
-        store.results().to_csv(Path(out) / "results.csv", index=False, float_format="%.12g")
-        store.curves().to_csv(Path(out) / "curves.csv", index=False, float_format="%.12g")
-        return store.counts()
-    finally:
-        store.close()
-
-
-def _opened(study: Study, out: Path, *, resume: bool, force: bool) -> StudyStore:
+    out = Path(out)
+    _check_policies(study)
     if out.exists() and not out.is_dir():
         raise StudyError(f"Expected a folder for the study but found a file at {out}: give another --out")
-    if force and (out / _FILE).exists():
-        for file in out.glob(f"{_FILE}*"):
-            file.unlink()
-    elif out.is_dir() and any(out.iterdir()) and not (resume and (out / _FILE).exists()):
+    out.mkdir(parents=True, exist_ok=True)
+    _check_contents(out, resume=resume, force=force)  # before anything is written there
+    with owned(out):
+        if force:
+            for name in _OWN_FILES:
+                (out / name).unlink(missing_ok=True)
+        else:
+            _check_contents(out, resume=resume, force=force)
+        with StudyStore.opened(out / _FILE) as store:
+            _check_same(study, store.begin(_about(study), (cell.key for cell in study.cells())), out)
+            left = store.unfinished()
+            cells = (cell for position, cell in enumerate(study.cells()) if position in left)
+            for result in _played(cells, len(left), study.seed, jobs, dask):
+                store.add(result)
+                if progress is not None:
+                    progress(1)
+            store.note("finished", time.strftime("%Y-%m-%dT%H:%M:%S%z"))
+            for name, table in (("results.csv", store.results()), ("curves.csv", store.curves())):
+                with replaced(out / name) as partial:
+                    table.to_csv(partial, index=False, float_format="%.12g")
+            return store.counts()
+
+
+def _check_contents(out: Path, *, resume: bool, force: bool) -> None:
+    """Check that the folder has no files of others: it is empty, or holds a study to go on with."""
+    if force or (resume and (out / _FILE).exists()):
+        return
+    if any(path.name not in OWNER_FILES for path in out.iterdir()):
         raise StudyError(
             f"Expected an empty or new folder but found files in {out}: --resume goes on with an unfinished "
             f"study there, --force starts over"
         )
-    out.mkdir(parents=True, exist_ok=True)
-    store = StudyStore(out / _FILE)
-    known = store.about()
-    if not known:
-        store.begin(_about(study), (cell.key for cell in study.cells()))
-    elif known["fingerprint"] != study.fingerprint():
-        store.close()
-        raise StudyError(
-            f"Expected the study whose results are in {out} but found a changed one: undo the changes, or "
-            f"use --force to start over"
-        )
-    return store
+
+
+def _check_policies(study: Study) -> None:
+    """Check before any cell that policies of one's own can be imported."""
+    for policy in study.policies:
+        load_policy(policy["name"])
+
+
+def _check_same(study: Study, known: dict[str, Any], out: Path) -> None:
+    """Check that the study in the file is the one to play, down to the contents of its networks."""
+    if known.get("fingerprint") == study.fingerprint():
+        return
+    before = set(dict(known.get("data", {})).values())
+    changed = [str(part["network"]) for part in study.systems if part.content and part.content not in before]
+    found = f"another content of {listed(changed)}" if changed else "a changed one"
+    raise StudyError(
+        f"Expected the study whose results are in {out} but found {found}: undo the changes, or use --force "
+        f"to start over"
+    )
 
 
 def _about(study: Study) -> dict[str, Any]:
-    networks = {part.get("network") for part in study.systems} - {None}
     return {
         "title": study.title,
         "seed": study.seed,
@@ -116,38 +133,35 @@ def _about(study: Study) -> dict[str, Any]:
         "configuration": study.to_dict(),
         "versions": versions(),
         "command": command(),
-        "commit": _commit(),
-        "data": {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in sorted(networks)},
+        "commit": commit(),
+        "data": {part["network"]: part.content for part in study.systems if part.content},
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
     }
 
 
-def _commit() -> str | None:
-    """Return the git commit of the source in use; None if the source isn't in a repository."""
-    git = shutil.which("git")
-    if git is None:
-        return None
-    command = [git, "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or None
-
-
-def _played(cells: Sequence[Cell], seed: int, jobs: int, dask: str | None) -> Iterator[CellResult]:
+def _played(
+    cells: Iterator[Cell], count: int, seed: int, jobs: int, dask: str | None
+) -> Iterator[CellResult]:
     if dask is not None:
         yield from _on_dask(cells, seed, dask)
-    elif jobs == 1 or len(cells) < 2:
+    elif jobs == 1 or count < 2:
         for cell in cells:
             yield play_cell(cell, seed)
     else:
         from joblib import Parallel, delayed, parallel_config
+        from joblib.externals.loky import get_reusable_executor
 
-        with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
-            yield from Parallel(return_as="generator_unordered")(
-                delayed(play_cell)(cell, seed) for cell in cells
-            )
+        try:
+            with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
+                yield from Parallel(return_as="generator_unordered")(
+                    delayed(play_cell)(cell, seed) for cell in cells
+                )
+        except BaseException:  # also a signal: else the workers would play on for nobody
+            get_reusable_executor().shutdown(wait=False, kill_workers=True)
+            raise
 
 
-def _on_dask(cells: Sequence[Cell], seed: int, address: str) -> Iterator[CellResult]:
+def _on_dask(cells: Iterator[Cell], seed: int, address: str) -> Iterator[CellResult]:
     try:
         from distributed import Client, LocalCluster, as_completed
     except ImportError:
@@ -165,7 +179,7 @@ def _on_dask(cells: Sequence[Cell], seed: int, address: str) -> Iterator[CellRes
                 raise StudyError(
                     f"Expected a Dask scheduler at {address} but found {error}: start it or mend --dask"
                 ) from None
-        futures = client.map(play_cell, cells, seed=seed, pure=False)
+        futures = client.map(play_cell, list(cells), seed=seed, pure=False)
         for future in as_completed(futures):
             yield future.result()
             future.release()

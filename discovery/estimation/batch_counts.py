@@ -10,15 +10,13 @@ steps than there are rows, or equal rows have been merged into few, the rows are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import lgamma, log
-from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
+from discovery.estimation.bit_sets import packed, shared, state_sets
 from discovery.estimation.contingency import Contingency
 
 __all__ = ["BatchCounts", "marginal_likelihood"]
@@ -86,7 +84,7 @@ class BatchCounts:
             return np.asarray(found)
         if len(data.weights) < data.n_rows:
             cells = np.repeat(cells, data.weights)
-        bits = _packed(cells, n_strata * own)
+        bits = packed(cells, n_strata * own)
         first = self._first_state[candidates]
         return np.asarray(_by_bits(bits, n_strata, own, self._states(), first, cardinality, *tables))
 
@@ -102,28 +100,9 @@ class BatchCounts:
         return table
 
     def _states(self) -> NDArray[np.uint64]:
-        """Return the rows in which each state of each column occurs, uint64 [states, words]."""
         if self._state_bits is None:
-            data = self._contingency
-            columns = data.columns
-            if len(data.weights) < data.n_rows:
-                columns = np.repeat(columns, data.weights, axis=1)
-            parts = [
-                _packed(column.astype(np.int32), cardinality)
-                for column, cardinality in zip(columns, data.cardinalities, strict=True)
-            ]
-            self._state_bits = np.concatenate(parts)
+            self._state_bits, _ = state_sets(self._contingency)
         return self._state_bits
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _ones(_typing: Any, _word: Any) -> Any:
-    """Return the number of ones in a word; numba has no name for the processor's instruction."""
-
-    def generated(_context: Any, builder: Any, _signature: Any, arguments: Sequence[Any]) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generated
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -172,23 +151,6 @@ def marginal_likelihood(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _packed(cells: NDArray[np.int32], n_cells: int) -> NDArray[np.uint64]:
-    """Return for each cell the set of rows that are in it, uint64 [n_cells, words]."""
-    bits = np.zeros((n_cells, (len(cells) + 63) // 64), dtype=np.uint64)
-    for row in range(len(cells)):
-        bits[cells[row], row >> 6] |= np.uint64(1) << np.uint64(row & 63)
-    return bits
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _shared(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
-    found = np.uint64(0)
-    for word in range(len(one)):
-        found += _ones(one[word] & other[word])
-    return int(found)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _by_bits(
     bits: NDArray[np.uint64],
     n_strata: int,
@@ -199,7 +161,7 @@ def _by_bits(
     stratum_table: NDArray[np.float64],
     cell_table: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    sizes = np.array([_shared(one, one) for one in bits])
+    sizes = np.array([shared(one, one) for one in bits])
     counts = np.empty((n_strata * cardinality, own), dtype=np.int64)
     scores = np.empty(len(first_states))
     for c in range(len(first_states)):
@@ -209,7 +171,7 @@ def _by_bits(
                 for state in range(cardinality - 1):
                     count = 0
                     if left > 0:
-                        count = _shared(bits[s * own + k], states[first_states[c] + state])
+                        count = shared(bits[s * own + k], states[first_states[c] + state])
                         left -= count
                     counts[s * cardinality + state, k] = count
                 counts[s * cardinality + cardinality - 1, k] = left

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,14 +58,14 @@ def read_session(folder: Path) -> SessionFolder:
         If the session can't be read.
     """
     try:
-        store = Store(folder)
+        store = Store(folder, only_read=True)
         try:
             log = Log(store)
             with log.reading() as state:
                 events = tuple(log.events())
         finally:
             store.close()
-    except (SessionError, sqlite3.Error) as error:
+    except SessionError as error:
         raise ReportError(str(error)) from None
     return SessionFolder(state, status_of(state), events, _identified_after(state.settings, events))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -73,18 +72,15 @@ def study_page(folder: Path) -> Page:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, int], pd.DataFrame, pd.DataFrame]:
     try:
-        store = StudyStore(path)
-    except (StudyError, sqlite3.Error) as error:
+        with StudyStore.read(path) as store:
+            about = store.about()
+            if "configuration" not in about:
+                raise ReportError(f"Expected a study's results but found none of this version in {path}")
+            results = store.results()
+            results = results.reindex(columns=[*dict.fromkeys((*results.columns, *_OUTCOMES))])
+            return about, store.counts(), results, store.curves()
+    except StudyError as error:
         raise ReportError(str(error)) from None
-    try:
-        about = store.about()
-        if "configuration" not in about:
-            raise ReportError(f"Expected a study's results but found none of this version in {path}")
-        results = store.results()
-        results = results.reindex(columns=[*dict.fromkeys((*results.columns, *_OUTCOMES))])
-        return about, store.counts(), results, store.curves()
-    finally:
-        store.close()
 
 
 def _remarks(counts: dict[str, int], results: pd.DataFrame) -> list[str]:

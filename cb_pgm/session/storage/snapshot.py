@@ -25,7 +25,7 @@ _KINDS = (Earlier, Asked, Told, Withdrawn)
 
 
 def pack(events: Sequence[Event], n_variables: int) -> bytes:
-    """Return events as one block of bytes, without the reasons and digests of finished pulls."""
+    """Return events as one block of bytes, without the reasons of finished pulls."""
     open_pulls = _open_pulls(events)
     arms: dict[Intervention, int] = {}
     table = np.zeros((len(events), 5), dtype=np.int32)  # kind, pull (0: none), arm, size, flag
@@ -46,7 +46,7 @@ def pack(events: Sequence[Event], n_variables: int) -> bytes:
             case Withdrawn(_, _, excluded):
                 flag = int(excluded)
         table[number] = _KINDS.index(type(event)), pull, arm, size, flag
-        if pull in open_pulls:
+        if pull in open_pulls or isinstance(event, Told):  # by a digest, rows told twice are noticed
             notes[number] = note
     texts = json.dumps([[dict(arm) for arm in arms], notes]).encode()
     content = io.BytesIO()

@@ -6,14 +6,14 @@ log that was cut, changed or damaged is detected when it is read.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
+from cb_pgm.databases import FileKind, read_only, writable
 from cb_pgm.errors import SessionBusyError, SessionError
 from cb_pgm.session.events import Record
 
@@ -21,6 +21,7 @@ __all__ = ["FILE_NAME", "Position", "Store"]
 
 FILE_NAME = "session.sqlite"
 
+_KIND = FileKind("the file of a session", SessionError, SessionBusyError, "restore it from a copy")
 _VERSION = 1
 _APPLICATION = 0x6362_7067  # "cbpg": marks a session among SQLite files
 _COLUMNS = "number, at, kind, pull, intervention, size, note, flag, codes, fields, complied, chain"
@@ -54,6 +55,8 @@ class Store:
         The folder of the session; the file in it is called `FILE_NAME`.
     timeout
         Seconds to wait while another process works on the session.
+    only_read
+        Never write, not even beside the file: for reports, which may be made from read-only media.
 
     Raises
     ------
@@ -61,18 +64,20 @@ class Store:
         If the file can't be opened, or isn't a SQLite database.
     """
 
-    def __init__(self, folder: Path, timeout: float = 10.0) -> None:
+    def __init__(self, folder: Path, timeout: float = 10.0, *, only_read: bool = False) -> None:
         self.path = folder / FILE_NAME
         self._timeout = timeout
+        self._opened = ExitStack()
         with self._translated_errors():
-            self._connection = sqlite3.connect(self.path, timeout=timeout, isolation_level=None)
-            # EXTRA is FULL and, after a commit, the folder too: what a verb reported survives a power cut.
-            self._connection.execute("PRAGMA synchronous = EXTRA")
-            self._connection.execute("PRAGMA trusted_schema = OFF")
+            if only_read:
+                self._connection = self._opened.enter_context(read_only(self.path, timeout))
+            else:
+                self._connection = writable(self.path, timeout)
+                self._opened.callback(self._connection.close)
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        self._opened.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -234,25 +239,8 @@ class Store:
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
-        """Translate SQLite's errors: the file is busy, is no database, or the disk can't be used."""
-        try:
+        with _KIND.errors_in_words(self.path, self._timeout):
             yield
-        except sqlite3.OperationalError as error:
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise SessionBusyError(
-                    f"Expected {self.path} to be free but found another process using it for "
-                    f"{self._timeout:g} s: try again when it has finished"
-                ) from None
-            raise SessionError(
-                f"Expected a usable file but found {self.path}, for which SQLite reports {error}: check the "
-                f"path, its permissions and the disk"
-            ) from error
-        except (sqlite3.DatabaseError, TypeError) as error:
-            raise SessionError(
-                f"Expected the file of a session but found {self.path} damaged or of another kind ({error}): "
-                f"restore it from a copy"
-            ) from error
 
 
 def _beginning(settings: str) -> Position:

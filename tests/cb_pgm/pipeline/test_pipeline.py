@@ -254,6 +254,13 @@ def test_a_budget_that_doesnt_fit_is_said_before_the_first_pull():
     assert not any("horizon" in warning for warning in rehearsal.prepare().warnings)
     doesnt = replace(rehearsal, horizon=100).prepare().warnings
     assert any("horizon of 100" in warning and "cn-ucb-fixed" in warning for warning in doesnt)
+    (screened,) = budget_warnings_of(replace(rehearsal, policies=("cn-ucb",), horizon=100))
+    assert "screening, on the same rows" in screened
+    assert "no cause" not in screened
+
+
+def budget_warnings_of(rehearsal: Pipeline) -> list[str]:
+    return [warning for warning in rehearsal.prepare().warnings if "horizon" in warning]
 
 
 def test_a_policy_that_is_none_is_refused_with_the_names():

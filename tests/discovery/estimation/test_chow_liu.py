@@ -1,17 +1,27 @@
 """The best tree: the information it weighs, the tree that it finds, and when it is a forest."""
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pytest
 from graphs import random_dag, random_tree, rows_from
 from sklearn.metrics import mutual_info_score
 
-from discovery.estimation.chow_liu import best_tree, mutual_information
+from discovery.estimation.chow_liu import MutualInformation, best_tree
 from discovery.estimation.contingency import Contingency
 
 
 def counts_of(codes, n_states):
     return Contingency(codes, [n_states] * codes.shape[1])
+
+
+def mutual_information(counts):
+    """Return that of all pairs, float64 [n, n]."""
+    columns = np.arange(counts.n_variables)
+    shared = np.array([MutualInformation(counts).of(column, columns) for column in columns])
+    np.fill_diagonal(shared, 0.0)
+    return shared
 
 
 @pytest.mark.parametrize("n_states", [2, 4])
@@ -62,3 +72,15 @@ def test_known_pairs_are_joined_or_not():
     assert absent in found.undirected
     assert free[0] not in found.undirected
     assert len(found.undirected) == 7
+
+
+def test_memory_is_linear_in_the_variables():
+    """The information of all pairs of 1,500 variables alone would take 18 MB."""
+    rng = np.random.default_rng(3)
+    counts = counts_of(rng.integers(0, 2, (100, 1500)).astype(np.int16), 2)
+    best_tree(counts_of(rng.integers(0, 2, (100, 3)), 2))  # compiles
+    tracemalloc.start()
+    best_tree(counts)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2_000_000
