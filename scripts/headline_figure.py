@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from headline_text import best_rivals
 from matplotlib.axes import Axes
@@ -42,7 +44,10 @@ PULLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     "cn-ucb-fixed": ("CN-UCB as printed", {"color": BLUE, "linestyle": ":", "marker": "s"}),
     "cn-ucb": ("CN-UCB", {"color": BLUE, "linestyle": "-", "marker": "D"}),
-    "screening": ("screening", {"color": VERMILION, "linestyle": "-", "marker": "*", "linewidth": 3.2}),
+    "screening": (
+        "screening",
+        {"color": VERMILION, "linestyle": "-", "marker": "*", "linewidth": 3.2, "markersize": 11},
+    ),
     "yardstick": ("yardstick", {"color": GREY, "linestyle": "--", "marker": "<"}),
     "proven bound": ("no policy needs fewer", {"color": GREY, "linestyle": ":", "marker": ">"}),
 }
@@ -55,13 +60,12 @@ def draw_headline(table: pd.DataFrame, curves: pd.DataFrame, pulls: pd.DataFrame
     networks = found[found["group"] == "network"]
     others = found[found["group"] != "network"]
     names = networks["setting"].str.split(", ").str[0].drop_duplicates()
-    rows = max(len(others), len(names) + 14)
     with mpl.rc_context({**STYLE, "font.size": 11, "lines.linewidth": 1.8, "lines.markersize": 7}):
-        figure = new_figure(15.0, 3.0 + 0.28 * rows)
-        grid = figure.add_gridspec(2, 3, width_ratios=[1.15, 1, 0.95], height_ratios=[1.0, 1.0])
+        figure = new_figure(18.0, 3.5 + 0.24 * len(others))
+        grid = figure.add_gridspec(2, 3)
         _draw_rows(figure.add_subplot(grid[:, 0]), others)
-        _draw_networks(figure.add_subplot(grid[0, 1]), networks, list(names))
-        _draw_legend(figure.add_subplot(grid[1, 1]))
+        _draw_networks(figure.add_subplot(grid[:, 1]), networks, list(names))
+        _draw_legend(figure)
         _draw_rounds(figure.add_subplot(grid[0, 2]), curves, _longest_tree(table))
         _draw_pulls(figure.add_subplot(grid[1, 2]), pulls)
     return figure
@@ -81,7 +85,7 @@ def _draw_rows(axes: Axes, found: pd.DataFrame) -> None:
         if pd.notna(row.floor):
             axes.scatter(max(row.floor, LEAST), at, marker="|", color=GREY, s=90, zorder=2)
     _rows_axis(axes, names, height)
-    axes.set_title("Reward lost in all rounds, artificial systems", loc="left")
+    axes.set_title("Artificial systems: reward lost", loc="left")
 
 
 def _draw_networks(axes: Axes, found: pd.DataFrame, names: list[str]) -> None:
@@ -94,7 +98,7 @@ def _draw_networks(axes: Axes, found: pd.DataFrame, names: list[str]) -> None:
             max(row.rival_regret, LEAST), at, marker="o", color=BLACK, s=size / 4, zorder=3, alpha=0.7
         )
     _rows_axis(axes, names, height)
-    axes.set_title("The same on real networks", loc="left")
+    axes.set_title("Real networks: reward lost", loc="left")
 
 
 def _rows_axis(axes: Axes, names: list[str], height: Mapping[str, int]) -> None:
@@ -108,31 +112,25 @@ def _rows_axis(axes: Axes, names: list[str], height: Mapping[str, int]) -> None:
     axes.set_xlabel("mean regret (log; to the left is better)")
 
 
-def _draw_legend(axes: Axes) -> None:
-    """Say what the marks of the rows mean, in an empty panel of its own."""
-    axes.set_axis_off()
-    marks = [
-        Line2D([], [], linestyle="none", marker="*", color=VERMILION, markersize=13),
-        Line2D([], [], linestyle="none", marker="o", color=BLACK),
-        Line2D([], [], color="#BBBBBB"),
-        Line2D([], [], color=VERMILION),
-        Line2D([], [], linestyle="none", marker="|", color=GREY, markersize=11),
-        Line2D([], [], linestyle="none", marker="*", color=VERMILION, markersize=8),
-        Line2D([], [], linestyle="none", marker="*", color=VERMILION, markersize=11),
-        Line2D([], [], linestyle="none", marker="*", color=VERMILION, markersize=15),
-    ]
-    labels = [
-        "screening, this package's policy that needs no graph",
-        "the best of UCB, MOSS, KL-UCB, Thompson, BBB and UCB+,\nnone of which knows graph or causes",
-        "screening loses less …",
-        "… or more",
-        "a policy that knows the causes",
-        "networks: without a table before the first round,",
-        "with 1,000 rows,",
-        "with 10,000 rows (the rival starts from them as well)",
-    ]
-    axes.legend(
-        marks, labels, loc="center left", frameon=False, fontsize=10, labelspacing=0.9, borderaxespad=0
+def _draw_legend(figure: Figure) -> None:
+    """Say below the panels what the marks of the rows mean."""
+
+    def mark(shape: str, color: str, size: float) -> Line2D:
+        return Line2D([], [], linestyle="none", marker=shape, color=color, markersize=size)
+
+    marks = {
+        "screening: this package's policy that needs no graph": mark("*", VERMILION, 13),
+        "the best rival: UCB, MOSS, KL-UCB, Thompson, BBB or UCB+; none knows graph or causes": mark(
+            "o", BLACK, 7
+        ),
+        "a policy that knows the causes": mark("|", GREY, 12),
+        "red line: screening loses more than the best rival": Line2D([], [], color=VERMILION),
+        "networks: small, middle, large marks for 0, 1,000 and 10,000 rows seen before the first round": mark(
+            "*", VERMILION, 8
+        ),
+    }
+    figure.legend(
+        marks.values(), marks, loc="outside lower left", ncols=2, frameon=False, fontsize=11, columnspacing=3
     )
 
 
@@ -146,7 +144,7 @@ def _draw_rounds(axes: Axes, curves: pd.DataFrame, setting: str) -> None:
             last[label] = (float(line.index[-1]), float(line.iloc[-1]), look["color"])
     _log_log(axes, "rounds", "regret")
     _label_ends(axes, last)
-    axes.set_title(f"Regret over rounds, {setting.split(', T')[0]}", loc="left")
+    axes.set_title(f"Lost over rounds, {setting.split(', T')[0]}", loc="left")
 
 
 def _draw_pulls(axes: Axes, pulls: pd.DataFrame) -> None:
@@ -158,15 +156,22 @@ def _draw_pulls(axes: Axes, pulls: pd.DataFrame) -> None:
         last[label] = (float(line.index[-1]), float(line.iloc[-1]), look["color"])
     _log_log(axes, "variables", "rounds")
     _label_ends(axes, last)
-    axes.set_title("Rounds until the cause is identified", loc="left")
+    axes.set_title("Rounds to find the cause, trees", loc="left")
 
 
 def _label_ends(axes: Axes, ends: Mapping[str, tuple[float, float, str]]) -> None:
     """Write each line's name at its right end, moved apart where they would overlap."""
-    least_ratio = (axes.get_ylim()[1] / axes.get_ylim()[0]) ** 0.062
-    at = 0.0
-    for label, (x, y, color) in sorted(ends.items(), key=lambda end: end[1][1]):
-        at = max(y, at * least_ratio)
+    low, high = np.log(axes.get_ylim())
+    apart = (high - low) * 0.062
+    ordered = sorted(ends.items(), key=lambda end: end[1][1])
+    places = [math.log(y) for _, (_, y, _) in ordered]
+    for place in range(1, len(places)):
+        places[place] = max(places[place], places[place - 1] + apart)
+    top = high
+    for place in reversed(range(len(places))):
+        places[place] = top = min(places[place], top)
+        top -= apart
+    for (label, (x, _, color)), at in zip(ordered, np.exp(places), strict=True):
         axes.annotate(
             label,
             (x, at),
