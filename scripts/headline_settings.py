@@ -99,9 +99,9 @@ def _full() -> list[Setting]:
     rows += [
         Setting("family", name, make, horizon, few, also=SEARCHES) for name, make, horizon in _families(short)
     ]
-    rows += _worlds(short, few)
+    rows += _worlds(10_000, few)
     for name, reward in NETWORKS:
-        rows += _network_rows(name, reward, short, 3, (0, 1_000, 10_000))
+        rows += _network_rows(name, reward, 10_000, 3, (0, 1_000, 10_000))
     return rows
 
 
