@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations
+from cb_pgm.policies.arm_policy import ArmPolicy
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.earlier_rows import EarlierRows, warm_start
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Run", "simulate"]
 
 _CURVE_POINTS_PER_DECADE = 20
+_LONGEST = 10**15  # float64 tells all whole numbers up to this
+_LARGEST_BLOCK = 2**18  # rounds played compiled between two calls of `progress`
 _LARGEST_BATCH = 2**22  # codes per call of `tell`: bounds memory whatever batch size a policy requests
 _ROWS_AHEAD = 2**27  # codes drawn in advance, over all arms together
 
@@ -113,7 +117,8 @@ def simulate(
         they must come from this system. They count no rounds: parents that they identify are identified
         after 0 rounds.
     progress
-        Called after each pull with the number of rounds that it took.
+        Called after each pull with the number of rounds that it took; for index policies after some thousand
+        pulls of one round.
 
     Returns
     -------
@@ -125,8 +130,10 @@ def simulate(
     CausalBanditError
         If the horizon is less than 1, or if the variables or states of the policy differ from the system's.
     """
-    if horizon < 1:
-        raise CausalBanditError(f"Expected a horizon of at least 1 round but found {horizon}")
+    if not 1 <= horizon <= _LONGEST:
+        raise CausalBanditError(
+            f"Expected a horizon of 1 to {_LONGEST:,} rounds but found {horizon:,}: give another one"
+        )
     if {name: tuple(states) for name, states in system.states.items()} != policy.states:
         raise CausalBanditError(
             "Expected a policy over the system's variables and states but found others: make it with "
@@ -141,6 +148,9 @@ def simulate(
 
     played, named, found_at = 0, policy.reward_variables, 0
     largest = max(1, _LARGEST_BATCH // max(len(policy.states), 1))
+    if isinstance(policy, ArmPolicy) and policy.plays_ahead:
+        _play_ahead(policy, rows, curve, horizon, progress)
+        played = horizon
     while played < horizon:
         pull = policy.ask()
         size = min(pull.size, horizon - played, largest)
@@ -168,6 +178,31 @@ def simulate(
     )
 
 
+def _play_ahead(
+    policy: ArmPolicy,
+    rows: _RowsAhead,
+    curve: _Curve,
+    horizon: int,
+    progress: Callable[[int], object] | None,
+) -> None:
+    """Play an index policy compiled: the same choices, rows and regret as round by round."""
+    n_arms, played = len(policy.arms), 0
+    ahead = np.zeros((n_arms, rows.largest))
+    used, drawn = np.zeros(n_arms, dtype=np.int64), np.zeros(n_arms, dtype=np.int64)
+    means = np.array([rows.mean(arm) for arm in policy.arms])
+    while played < horizon:
+        choices = np.empty(min(_LARGEST_BLOCK, horizon - played), dtype=np.int32)
+        size, missing = policy.play_ahead(ahead, used, drawn, choices)
+        if missing >= 0:
+            rewards = rows.block(policy.arms[missing]).rewards
+            ahead[missing, : len(rewards)] = rewards
+            used[missing], drawn[missing] = 0, len(rewards)
+        curve.add_rounds(choices[:size], means)
+        played += size
+        if progress is not None and size:
+            progress(size)
+
+
 class _Curve:
     """Pseudo-regret at log-spaced rounds; it is exact, since regret grows linearly within a batch."""
 
@@ -191,6 +226,32 @@ class _Curve:
         self.regret += size * lost
         self._played = end
 
+    def add_rounds(self, choices: NDArray[np.int32], means: NDArray[np.float64]) -> None:
+        """Add one round of each chosen arm; `means` are those of the arms."""
+        self.regret, self._played, self._next = _add_rounds(
+            self.regret, self._played, self._next, self.rounds, self.regrets, self._best_mean - means, choices
+        )
+        self._next_round = int(self.rounds[self._next]) if self._next < len(self.rounds) else 2**62
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types
+def _add_rounds(
+    regret: float,
+    played: int,
+    next_point: int,
+    points: NDArray[np.int64],
+    regrets: NDArray[np.float64],
+    lost: NDArray[np.float64],
+    choices: NDArray[np.int32],
+) -> tuple[float, int, int]:
+    for arm in choices:
+        regret += lost[arm]
+        played += 1
+        if next_point < len(points) and points[next_point] == played:
+            regrets[next_point] = regret
+            next_point += 1
+    return regret, played, next_point
+
 
 class _RowsAhead:
     """Draws the rows of each intervention in blocks and returns them pull by pull.
@@ -203,7 +264,7 @@ class _RowsAhead:
         self._system = system
         self._rng = rng
         arms = sum(len(states) for states in system.settable.values())
-        self._largest = int(np.clip(_ROWS_AHEAD // max(1, arms * len(system.states)), 16, 4096))
+        self.largest = int(np.clip(_ROWS_AHEAD // max(1, arms * len(system.states)), 16, 4096))
         self._means: dict[Intervention, float] = {}
         self._sizes: dict[Intervention, int] = {}
         self._ahead: dict[Intervention, list[Observations]] = {}
@@ -222,8 +283,15 @@ class _RowsAhead:
             ahead = self._ahead[intervention] = self._draw(intervention)
         return ahead.pop()
 
+    def block(self, intervention: Intervention) -> Observations:
+        """Draw the next block of at most `largest` rows; the blocks of an intervention grow."""
+        size = self._sizes[intervention] = min(2 * self._sizes.get(intervention, 4), self.largest)
+        return self._system.sample(intervention, size, self._rng)
+
     def _draw(self, intervention: Intervention) -> list[Observations]:
-        size = self._sizes[intervention] = min(2 * self._sizes.get(intervention, 4), self._largest)
-        block = self._system.sample(intervention, size, self._rng)
-        codes, rewards = block.codes, block.rewards
-        return [Observations(codes[row : row + 1], rewards[row : row + 1]) for row in range(size - 1, -1, -1)]
+        drawn = self.block(intervention)
+        codes, rewards = drawn.codes, drawn.rewards
+        return [
+            Observations(codes[row : row + 1], rewards[row : row + 1])
+            for row in range(len(drawn) - 1, -1, -1)
+        ]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cb_pgm.model.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals, single_variable_arms
+from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE, ArmTotals, single_variable_arms
 from cb_pgm.policies.base import Policy
+from cb_pgm.policies.index_play import IndexRule, play_rounds
 
 __all__ = ["ArmPolicy"]
 
@@ -19,6 +21,9 @@ class ArmPolicy(Policy):
     It keeps rows and reward totals per arm in `_arms`, and a prepared `Pull` for each arm in `_pulls`. A
     subclass implements `_next_pull`, and states the reason for its choice in `_reason`.
     """
+
+    #: The index, if `_next_pull` is nothing else: then rounds may be played compiled (`play_ahead`).
+    index_rule: IndexRule | None = None
 
     _reason = "the highest upper confidence bound"
 
@@ -39,6 +44,39 @@ class ArmPolicy(Policy):
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
+
+    @property
+    def plays_ahead(self) -> bool:
+        """Whether rounds may be played by `play_ahead`: a subclass of an index policy may do more than it."""
+        return vars(type(self)).get("index_rule") is not None
+
+    @property
+    def arms(self) -> tuple[Intervention, ...]:
+        """The arms, in the order in which `play_ahead` numbers them."""
+        return self._arms.arms
+
+    def play_ahead(
+        self,
+        ahead: NDArray[np.float64],
+        used: NDArray[np.int64],
+        drawn: NDArray[np.int64],
+        choices: NDArray[np.int32],
+    ) -> tuple[int, int]:
+        """Play and learn from rounds whose rewards are drawn already, as `ask` and `tell` would one by one.
+
+        Parameters are those of `play_rounds`; returned are its number of rounds and the arm without rewards.
+        """
+        arms = self._arms
+        bounded = arms.in_unit_interval and self.noise_scale == UNIT_INTERVAL_SCALE
+        weight = getattr(self, "log_log_weight", 0.0)
+        played, missing, bounded = play_rounds(
+            int(self.index_rule or 0), weight, self.noise_scale, bounded, arms.rounds, arms.rows, arms.totals,
+            ahead, used, drawn, choices,
+        )  # fmt: skip
+        arms.rounds += played
+        if self.noise_scale == UNIT_INTERVAL_SCALE:  # at another scale nothing depends on it
+            arms.in_unit_interval = bounded
+        return played, missing
 
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         return self._arms

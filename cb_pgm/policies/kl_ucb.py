@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from cb_pgm.errors import PolicyError
-from cb_pgm.model.intervention import Intervention, Observations, Pull, States
+from cb_pgm.model.intervention import Pull, States
 from cb_pgm.policies.arm_policy import ArmPolicy
 from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE
+from cb_pgm.policies.index_play import IndexRule
 from cb_pgm.policies.indices import highest_bernoulli_bound, highest_gaussian_bound
 
 __all__ = ["KLUCB"]
@@ -45,6 +44,7 @@ class KLUCB(ArmPolicy):
     """
 
     name = "kl-ucb"
+    index_rule = IndexRule.KL_UCB
 
     def __init__(
         self,
@@ -59,22 +59,12 @@ class KLUCB(ArmPolicy):
             raise PolicyError(f"Expected a log_log_weight of at least 0 but found {log_log_weight}")
         self.log_log_weight = float(log_log_weight)
 
-    def _begin(self, rng: np.random.Generator) -> None:
-        super()._begin(rng)
-        self._bernoulli = self.noise_scale == UNIT_INTERVAL_SCALE
-
     def _next_pull(self) -> Pull:
         arms = self._arms
         log_rounds = math.log(max(arms.rounds, 1))
         level = log_rounds + self.log_log_weight * math.log(max(log_rounds, 1.0))
-        if self._bernoulli:
+        if arms.in_unit_interval and self.noise_scale == UNIT_INTERVAL_SCALE:
             highest = highest_bernoulli_bound(arms.rows, arms.totals, level)
         else:
             highest = highest_gaussian_bound(arms.rows, arms.totals, level, self.noise_scale)
         return self._pulls[int(highest)]
-
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
-        rewards = observations.rewards
-        if self._bernoulli and len(rewards) and not (rewards.min() >= 0 and rewards.max() <= 1):
-            self._bernoulli = False
-        super()._learn(intervention, observations)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cb_pgm.model.intervention import Pull
 from cb_pgm.policies.arm_policy import ArmPolicy
+from cb_pgm.policies.index_play import IndexRule
 
 __all__ = ["MOSS"]
 
@@ -19,6 +20,7 @@ class MOSS(ArmPolicy):
     """
 
     name = "moss"
+    index_rule = IndexRule.MOSS
 
     def _next_pull(self) -> Pull:
         return self._pulls[self._arms.highest_moss(self.noise_scale)]

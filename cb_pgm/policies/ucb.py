@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cb_pgm.model.intervention import Pull
 from cb_pgm.policies.arm_policy import ArmPolicy
+from cb_pgm.policies.index_play import IndexRule
 
 __all__ = ["UCB"]
 
@@ -16,6 +17,7 @@ class UCB(ArmPolicy):
     """
 
     name = "ucb"
+    index_rule = IndexRule.UCB
 
     def _next_pull(self) -> Pull:
         return self._pulls[self._arms.highest_bound(self.noise_scale)]

@@ -233,7 +233,8 @@ class Session:
             but not for the arm, whose mean then describes those who complied. Only policies whose test stays
             valid accept them.
         again
-            Accept a file equal to one that was told for the same arm before: these are other rows.
+            Accept a file equal to one that was told for the same arm before, or mappings equal to some that
+            were told for the same pull: these are other rows.
 
         Raises
         ------
@@ -253,10 +254,11 @@ class Session:
                 )
             checked = check_rows(given, state.settings, chosen, allow_noncompliance=allow_noncompliance)
             digest = given.table.sha256
-            if not again and state.was_told(chosen.intervention, digest):
+            # A file comes twice by mistake; rows that a program makes may well be equal by chance.
+            if not again and state.was_told(chosen, digest, ever=isinstance(rows, str | os.PathLike)):
                 raise SessionError(
-                    f"Expected new rows of {chosen} but found the rows of {given.table.source} recorded "
-                    f"already, for {chosen.intervention}: add --again if they are other rows with the same "
+                    f"Expected new rows of {chosen} but found the rows of {given.table.source}, which "
+                    f"{chosen.intervention} has already: add --again if they are other rows with the same "
                     f"content"
                 )
             self._log.record(state, Told(chosen.number, checked, close, digest))

@@ -176,7 +176,6 @@ import inspect
 import itertools
 import json
 import math
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -187,12 +186,14 @@ from cb_pgm.errors import StudyError
 from cb_pgm.instances.copy_model import CopyOptions
 from cb_pgm.policies.registry import POLICIES
 from cb_pgm.wording import did_you_mean, listed
+from discovery.documents import toml_content
 from discovery.estimation.settings import METHODS
 
 __all__ = ["Cell", "Part", "Study"]
 
 _STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
 _GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
+_LARGEST = 10**15  # float64 tells all whole numbers up to this
 _MOST_PARTS = 100_000  # choices of one kind
 _MOST_CELLS = 10_000_000
 _NOT_IN_A_FILE = (
@@ -298,8 +299,8 @@ class Study:
         """
         path = Path(path)
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            content = toml_content(path.read_text(encoding="utf-8"))
+        except ValueError as error:
             raise StudyError(f"Expected a study in TOML but found {error} in {path}") from None
         return cls.from_dict(content, where=str(path), folder=path.parent)
 
@@ -333,7 +334,7 @@ class Study:
         horizons = content.get("horizons", [100_000])
         study = cls(
             title=str(content.get("title", "")),
-            seed=_whole(content.get("seed", 0), "seed", where, least=0),
+            seed=_whole(content.get("seed", 0), "seed", where, least=0, most=2**128),
             runs=_whole(content.get("runs", 1), "runs", where),
             horizons=tuple(
                 _whole(horizon, "horizons", where)
@@ -552,9 +553,11 @@ def _check_keys(part: Mapping[str, Any], known: Iterable[str], where: str) -> No
             raise StudyError(f"Expected known keys but found {key!r} in {where}: {did_you_mean(key, known)}")
 
 
-def _whole(value: Any, key: str, where: str, least: int = 1) -> int:
+def _whole(value: Any, key: str, where: str, least: int = 1, most: int = _LARGEST) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise StudyError(f"Expected {key} to be whole and at least {least} but found {value!r} in {where}")
+    if value > most:
+        raise StudyError(f"Expected {key} to be at most {most:,} but found a larger one in {where}")
     return value
 
 

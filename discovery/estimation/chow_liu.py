@@ -8,7 +8,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,8 @@ from discovery.estimation.contingency import Contingency
 
 __all__ = ["best_tree", "mutual_information"]
 
-#: The number of rows that are multiplied at once.
-_BLOCK = 8192
+#: The largest number of entries of a matrix at work, 32 MB: for tables with up to 2,000 states one holds all.
+_BLOCK = 4_000_000
 #: Less mutual information than this, in nats times rows, counts as a rounding error.
 _NOTHING = 1e-9
 
@@ -31,27 +32,55 @@ def mutual_information(contingency: Contingency) -> NDArray[np.float64]:
 
     Notes
     -----
-    All pairs are counted at once, by the product of the one-hot matrix of all variables' states with itself:
-    O(N k²) for N distinct rows and k states in all.
+    Pairs are counted by the product of the one-hot matrix of all variables' states with itself: O(N k²) for
+    N distinct rows and k states in all.
+    """
+    return np.concatenate([shared for _, shared in _information_blocks(contingency)])
+
+
+def _information_blocks(contingency: Contingency) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    """Yield the mutual information of some variables with all, float64 [some, n], with the first's number.
+
+    Memory is bounded by a few matrices of `_BLOCK` entries and these rows.
     """
     sizes = np.array(contingency.cardinalities)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    total = int(sizes.sum())
-    together = np.zeros((total, total))
-    for begin in range(0, len(contingency.weights), _BLOCK):
-        columns = contingency.columns[:, begin : begin + _BLOCK]
-        weights = contingency.weights[begin : begin + _BLOCK]
-        rows = np.arange(columns.shape[1])
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    total = int(ends[-1])
+    alone = np.concatenate(
+        [
+            np.bincount(column, contingency.weights, minlength=size)
+            for column, size in zip(contingency.columns, sizes, strict=True)
+        ]
+    )
+    begin = 0
+    while begin < len(sizes):
+        fitting = int(np.searchsorted(ends, starts[begin] + _BLOCK // total, side="right"))
+        end = max(begin + 1, fitting)
+        own = slice(int(starts[begin]), int(ends[end - 1]))
+        together = _counted(contingency, starts, total, own)
+        expected = np.outer(alone[own], alone) / contingency.n_rows
+        together *= np.log(np.where(together > 0, together, 1.0) / np.where(expected > 0, expected, 1.0))
+        by_row = np.add.reduceat(together, starts[begin:end] - own.start, axis=0)
+        shared = np.add.reduceat(by_row, starts, axis=1) / contingency.n_rows
+        shared[np.arange(end - begin), np.arange(begin, end)] = 0.0
+        yield begin, np.maximum(shared, 0.0)
+        begin = end
+
+
+def _counted(
+    contingency: Contingency, starts: NDArray[np.int64], total: int, own: slice
+) -> NDArray[np.float64]:
+    """Return how many rows have each of some states together with each of all: float64 [some, total]."""
+    together = np.zeros((own.stop - own.start, total))
+    step = max(1, _BLOCK // total)
+    for begin in range(0, len(contingency.weights), step):
+        columns = contingency.columns[:, begin : begin + step]
         one_hot = np.zeros((columns.shape[1], total))
-        for start, column in zip(starts, columns, strict=True):
-            one_hot[rows, start + column] = 1.0
-        together += (one_hot * weights[:, None]).T @ one_hot
-    alone = np.diagonal(together)
-    expected = np.outer(alone, alone) / contingency.n_rows
-    terms = together * np.log(np.where(together > 0, together, 1.0) / np.where(expected > 0, expected, 1.0))
-    shared = np.add.reduceat(np.add.reduceat(terms, starts, axis=0), starts, axis=1) / contingency.n_rows
-    np.fill_diagonal(shared, 0.0)
-    return np.asarray(np.maximum(shared, 0.0))
+        one_hot[np.arange(columns.shape[1]), starts[:, None] + columns] = 1.0
+        weighted = one_hot[:, own] * contingency.weights[begin : begin + step, None]
+        together += weighted.T @ one_hot
+    return together
 
 
 def best_tree(
@@ -79,12 +108,26 @@ def best_tree(
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    weights = mutual_information(contingency)
-    weights[weights * contingency.n_rows < _NOTHING] = 0.0
-    bonus = 1.0 + weights.max()
-    for one, other in required:
-        weights[one, other] = weights[other, one] = weights[one, other] + bonus
-    for one, other in forbidden:
-        weights[one, other] = weights[other, one] = 0.0
-    tree = minimum_spanning_tree(csr_array(-np.triu(weights)))
+    bonus = 1.0 + math.log(max(contingency.cardinalities))  # more than any pair's mutual information
+    n = len(contingency.cardinalities)
+    wanted, unwanted = _both_ways(required), _both_ways(forbidden)
+    tree = csr_array((n, n))
+    for begin, weights in _information_blocks(contingency):
+        weights[weights * contingency.n_rows < _NOTHING] = 0.0
+        end = begin + len(weights)
+        for pairs, joined in ((wanted, True), (unwanted, False)):
+            for one, other in pairs:
+                if begin <= one < end:
+                    weights[one - begin, other] = (weights[one - begin, other] + bonus) if joined else 0.0
+        # An edge that isn't in the best tree of some edges isn't in that of more: the others are done with.
+        own = csr_array(-np.triu(weights, begin + 1))
+        placed = csr_array(
+            (own.data, own.indices, np.concatenate([np.zeros(begin), own.indptr, np.full(n - end, own.nnz)])),
+            shape=(n, n),
+        )
+        tree = csr_array(minimum_spanning_tree(placed + tree if begin else placed))
     return MixedGraph((), tuple(sorted((int(i), int(j)) for i, j in zip(*tree.nonzero(), strict=True))))
+
+
+def _both_ways(pairs: Iterable[Pair]) -> list[Pair]:
+    return list(dict.fromkeys(way for one, other in pairs for way in ((one, other), (other, one))))
