@@ -40,6 +40,9 @@ __all__ = [
 #: What a file of observations is, for --help.
 TABLE_HELP = "observations: a header, then one row for each; CSV, also .tsv or .csv.gz, or Parquet"
 
+_LARGEST_COUNT = 10**15  # float64 tells all whole numbers up to this, and nobody waits for more
+_LONGEST_SEED = 1000  # digits
+
 
 def add_result(parser: ArgumentParser | _ArgumentGroup) -> None:
     """Add --json and --debug."""
@@ -310,14 +313,14 @@ def check_reward_scale(options: Namespace) -> None:
 def count(text: str) -> int:
     """Read a whole number of at least 1, also as 3e5 or 300_000."""
     value = real(text)
-    if value < 1 or value != int(value):
-        raise ArgumentTypeError(f"expected a whole number of at least 1 but found {text}")
+    if not 1 <= value <= _LARGEST_COUNT or value != int(value):
+        raise ArgumentTypeError(f"expected a whole number from 1 to {_LARGEST_COUNT:,} but found {text}")
     return int(value)
 
 
 def seed(text: str) -> int:
     """Read a whole number of at least 0."""
-    if not text.strip().isdecimal():
+    if not text.strip().isdecimal() or len(text) > _LONGEST_SEED:
         raise ArgumentTypeError(f"expected a whole number of at least 0 but found {text}")
     return int(text)
 

@@ -214,7 +214,9 @@ def _gaussian_bic(
     table: DiscreteTable, rewards: NDArray[np.float64], cards: Sequence[int]
 ) -> Callable[[tuple[int, ...]], float]:
     """Return the score −N/2 · log(residual variance) − (fitted means)/2 · log N − (parents) · log n."""
-    centred = rewards - rewards.mean()
+    centred = rewards - rewards[0]  # exact for rewards that are large beside their differences
+    centred /= np.abs(centred).max()  # the score only shifts by a constant
+    centred -= centred.mean()
     n_rows, total = len(rewards), float(centred @ centred)
 
     def bic(columns: tuple[int, ...]) -> float:

@@ -238,7 +238,8 @@ class Session:
             Accept rows in which fields of variables that weren't set are empty or hold an unknown state. Only
             policies that learn from the rewards of arms alone accept them.
         again
-            Accept a file equal to one that was told for the same arm before: these are other rows.
+            Accept a file equal to one that was told for the same arm before, or mappings equal to some that
+            were told for the same pull: these are other rows.
 
         Raises
         ------
@@ -270,10 +271,11 @@ class Session:
                 allow_unknown=allow_unknown,
             )
             digest = given.table.sha256
-            if not again and state.was_told(chosen.intervention, digest):
+            # A file comes twice by mistake; rows that a program makes may well be equal by chance.
+            if not again and state.was_told(chosen, digest, ever=isinstance(rows, str | os.PathLike)):
                 raise SessionError(
-                    f"Expected new rows of {chosen} but found the rows of {given.table.source} recorded "
-                    f"already, for {chosen.intervention}: add --again if they are other rows with the same "
+                    f"Expected new rows of {chosen} but found the rows of {given.table.source}, which "
+                    f"{chosen.intervention} has already: add --again if they are other rows with the same "
                     f"content"
                 )
             self._log.record(state, Told(chosen.number, checked, close, digest))

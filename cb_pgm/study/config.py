@@ -74,8 +74,9 @@ method : "ges-boss", "ges", "boss", "pc" or "chow-liu", default "ges-boss"
     The search for the graph of the model.
 not_settable : list of strings, default none
     The variables that can't be set.
-ignore, keep, na : lists of strings; missing, bins, bin_rule, merge_rare, separator, intervention_column
+ignore, keep, na : lists of strings, default none
     As the flags of `cb-pgm run`. The lists are settings of one system, not choices.
+missing, bins, bin_rule, merge_rare, separator, intervention_column : as those flags
 label : string, default the file's name and the reward
     The name of the system in tables and figures.
 
@@ -204,7 +205,6 @@ import itertools
 import json
 import math
 import os
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -217,6 +217,7 @@ from cb_pgm.policies.registry import POLICIES, own_policy
 from cb_pgm.study.parts import Part
 from cb_pgm.study.tables import LIST_KEYS, TABLE_KEYS, read_part
 from cb_pgm.wording import did_you_mean, listed
+from discovery.documents import toml_content
 from discovery.estimation.settings import METHODS
 from discovery.table.frame import read_frame
 
@@ -224,6 +225,7 @@ __all__ = ["Cell", "Part", "Study"]
 
 _STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
 _GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
+_LARGEST = 10**15  # float64 tells all whole numbers up to this
 _MOST_PARTS = 100_000  # choices of one kind
 _MOST_CELLS = 10_000_000
 _NAMING = ("name", "label", "max_parents")
@@ -300,8 +302,8 @@ class Study:
         """
         path = Path(path)
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            content = toml_content(path.read_text(encoding="utf-8"))
+        except ValueError as error:
             raise StudyError(f"Expected a study in TOML but found {error} in {path}") from None
         return cls.from_dict(content, where=str(path), folder=path.parent)
 
@@ -335,7 +337,7 @@ class Study:
         horizons = content.get("horizons", [100_000])
         study = cls(
             title=str(content.get("title", "")),
-            seed=_whole(content.get("seed", 0), "seed", where, least=0),
+            seed=_whole(content.get("seed", 0), "seed", where, least=0, most=2**128),
             runs=_whole(content.get("runs", 1), "runs", where),
             horizons=tuple(
                 _whole(horizon, "horizons", where)
@@ -596,9 +598,11 @@ def _check_keys(part: Mapping[str, Any], known: Iterable[str], where: str) -> No
             raise StudyError(f"Expected known keys but found {key!r} in {where}: {did_you_mean(key, known)}")
 
 
-def _whole(value: Any, key: str, where: str, least: int = 1) -> int:
+def _whole(value: Any, key: str, where: str, least: int = 1, most: int = _LARGEST) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise StudyError(f"Expected {key} to be whole and at least {least} but found {value!r} in {where}")
+    if value > most:
+        raise StudyError(f"Expected {key} to be at most {most:,} but found a larger one in {where}")
     return value
 
 

@@ -21,6 +21,7 @@ from discovery.table.frame import read_frame
 from discovery.table.rows import MIN_ROWS, UsedRows, select_rows
 from discovery.table.session_export import as_log
 from discovery.table.settings import MISSING_TEXTS, TableSettings
+from discovery.table.spellings import noticed_spellings
 from discovery.table.variables import CodedVariables, code_variables
 
 if TYPE_CHECKING:
@@ -261,6 +262,10 @@ def source_name(source: Source) -> str:
 
 def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> DiscreteTable:
     """Code the variables of a table that was read, or refuse it."""
+    if not raw.n_rows:
+        raise TableError(
+            f"Expected rows below the header but found none in {raw.source}: give a table with rows"
+        )
     raw, settings = as_log(raw, settings)
     used = select_rows(raw, reward, settings)
     observed = used.targets < 0
@@ -268,7 +273,7 @@ def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> Discre
     deciding = observed if observed.sum() >= MIN_ROWS else np.ones_like(observed)
     _check_rows(int(deciding.sum()), used, raw)
     coded = code_variables(used, deciding, settings, raw.source)
-    warnings = [*raw.warnings, *used.warnings, *coded.warnings]
+    warnings = [*raw.warnings, *noticed_spellings(raw), *used.warnings, *coded.warnings]
     rewards = None if used.rewards is None else used.rewards[observed]
     if rewards is not None and len(rewards) and np.ptp(rewards) == 0:
         warnings.append(f"every reward is {rewards[0]:g}: no intervention can look better than another")
