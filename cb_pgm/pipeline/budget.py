@@ -58,9 +58,7 @@ def _misfit(policy: CNUCB, horizon: int) -> str | None:
     queries = max(1, math.ceil(math.log2(n)))
     about = f"{'' if fixed else 'about '}{n_states} × {pulls:,} pulls"
     if n_states * pulls > horizon:
-        return (
-            f"one query may take {about}, more than the horizon of {horizon:,} rounds: {consequence}"
-        )
+        return f"one query may take {about}, more than the horizon of {horizon:,} rounds: {consequence}"
     # A further cause is looked for at every joint state of those found.
     passes = sum(n_states**found for found in range(policy.max_parents))
     if passes * queries * n_states * pulls > horizon:

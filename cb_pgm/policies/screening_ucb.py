@@ -301,7 +301,9 @@ class ScreeningUCB(Policy):
         self._telling.add(pull.intervention)
         return pull
 
-    def _telling_causes(self, test: InvarianceScreening, under_way: Mapping[Intervention, int]) -> Pull | None:
+    def _telling_causes(
+        self, test: InvarianceScreening, under_way: Mapping[Intervention, int]
+    ) -> Pull | None:
         """Return the pull that best tells apart, for its cost, what invariance screening has left.
 
         None once a set is identified, where no arm tells the sets apart, or where it isn't affordable.
@@ -323,8 +325,8 @@ class ScreeningUCB(Policy):
             allowed = np.where(self._settable_codes, costs, np.inf)[list(first)]
             if not np.isfinite(allowed).any():
                 return None
-            row, state = np.unravel_index(np.argmin(allowed), allowed.shape)
-            arm = first[int(row)], int(state)
+            row, cheapest = divmod(int(np.argmin(allowed)), allowed.shape[1])
+            arm = first[row], cheapest
         else:
             arm, _ = self._recent.best_arm(
                 list(dict.fromkeys((*first, *second))),
@@ -360,7 +362,7 @@ class ScreeningUCB(Policy):
         arms = self._play.arms if self._play is not None else self._arms
         text = f"the highest upper confidence bound: {arms.describe(pull.intervention)}"
         if self._play is not None and self._play.is_outsider(pull.intervention):
-            text += f"; {' and '.join(pull.intervention)} seldom has this state by itself"
+            text += f"; {' and '.join(pull.intervention)} may still move the reward"
         return text
 
     def _leader_and_challenger(self) -> tuple[int, int] | None:
