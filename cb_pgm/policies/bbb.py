@@ -121,7 +121,7 @@ class BackdoorBandit(ArmPolicy):
         if noise_scale > UNIT_INTERVAL_SCALE:
             raise PolicyError(
                 f"Expected rewards in [0, 1], whose noise scale is at most {UNIT_INTERVAL_SCALE}, for "
-                f"{self.name} but found a noise scale of {noise_scale:g}: rescale the rewards or play thompson"
+                f"{self.name} but found a noise scale of {noise_scale:g}: rescale them or play thompson"
             )
         if observed is not None:
             self._check(observed)
