@@ -94,7 +94,7 @@ def test_the_version_is_the_packages(capsys):
         ["run", *ASIA, "--noise-scale", "nan"],
         ["run", *ASIA, "--reward-range", "1"],
         ["run", *ASIA, "--reward-range", "2", "1"],
-        ["run", *ASIA, "--reward-range", "0", "1", "--noise-scale", "1"],
+        ["run", *ASIA, "--jobs", "2", "--dask", "local"],
         ["run", *ASIA, "--missing", "guess"],
         ["discover"],
         ["compare", "one.json"],
@@ -282,7 +282,8 @@ def test_an_interrupted_run_says_so_in_one_line_and_can_be_started_again(tmp_pat
     )
     try:
         deadline = time.monotonic() + 90
-        while not folder.exists() and time.monotonic() < deadline:  # it is made right before the first pull
+        # A temporary folder is made right before the first pull.
+        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -292,7 +293,7 @@ def test_an_interrupted_run_says_so_in_one_line_and_can_be_started_again(tmp_pat
     assert out == ""
     assert err.splitlines()[-1] == "interrupted"
     assert "Traceback" not in err
-    assert list(folder.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_closed_pipe_is_no_error():
