@@ -64,7 +64,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help=f"policies to compare with ucb (default: a few). {policy_summaries(POLICIES)}",
     )
     group.add_argument(
-        "--horizon", type=count, default=100_000, metavar="T", help="rounds of each run (default: 100000)"
+        "--horizon", type=count, default=10_000, metavar="T", help="rounds of each run (default: 10000)"
     )
     group.add_argument("--failure-prob", type=probability, default=0.05, metavar="P", help="δ (default: .05)")
     group.add_argument("--runs", type=count, default=5, metavar="N", help="runs of each policy (default: 5)")
