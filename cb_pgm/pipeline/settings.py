@@ -35,7 +35,7 @@ class RunSettings(TableSettings, EstimateSettings):
         Names from `cb_pgm.policies.registry`, or "module:attribute(key=value)" for policies of your own.
         Policies that work on a graph play on the "estimated"
         graph with the marginals of the table. With a true network they also play on the "oracle" graph, which
-        is the true essential graph with exact marginals. Policies that know the whole system count as
+        is the true essential graph, with the same marginals. Policies that know the whole system count as
         "oracle" too, those that use no graph as "none".
     horizon
         Rounds of each run.

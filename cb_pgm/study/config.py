@@ -74,9 +74,10 @@ method : "ges-boss", "ges", "boss", "pc" or "chow-liu", default "ges-boss"
     The search for the graph of the model.
 not_settable : list of strings, default none
     The variables that can't be set.
-ignore, keep, na : lists of strings, default none
-    As the flags of `cb-pgm run`. The lists are settings of one system, not choices.
-missing, bins, bin_rule, merge_rare, separator, intervention_column : as those flags
+ignore, keep, na : lists of strings, default as for cb-pgm run
+    As its flags of these names. They are settings of one system, not choices.
+missing, bins, bin_rule, merge_rare, separator, intervention_column : default as for cb-pgm run
+    As its flags of these names.
 label : string, default the file's name and the reward
     The name of the system in tables and figures.
 

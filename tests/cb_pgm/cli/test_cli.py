@@ -177,7 +177,7 @@ def test_json_is_one_object_on_stdout_and_notes_go_to_stderr(capsys):
     out, err = capsys.readouterr()
     content = json.loads(out)
     assert content["seed"] == 1
-    assert [row["graph"] for row in content["policies"]] == ["estimated", "oracle", "none"]
+    assert [row["graph"] for row in content["policies"]] == ["estimated", "oracle", "none", "none"]
     assert f"{content['truth']['effective_reward_gap']:.4g} on the mean reward" in err
     assert "Traceback" not in err
     assert "Warning" not in err
@@ -200,7 +200,7 @@ def test_out_leaves_everything_and_is_not_written_over_by_mistake(tmp_path, caps
     assert settings["versions"]["cb-pgm"] == cb_pgm.__version__
     assert (folder / "regret.csv").read_text().startswith("policy,graph,run,round,regret\n")
     result = json.loads((folder / "result.json").read_text())
-    assert len(result["policies"]) == 4
+    assert len(result["policies"]) == 6
 
     before = {path: path.read_bytes() for path in folder.iterdir()}
     assert "--force" in failure(capsys, *arguments)

@@ -310,7 +310,8 @@ def test_every_key_is_documented() -> None:
 def test_the_example_of_the_documentation_is_a_study() -> None:
     """Its example, with a policy that exists in place of the reader's own."""
     lines = re.findall(r"^    (\[\[.*|\w+ = .*)$", config.__doc__ or "", flags=re.MULTILINE)
-    study = Study.from_dict(tomllib.loads("\n".join(lines)))
+    text = "\n".join(lines).replace("my_package.my_module:MyPolicy", "cb_pgm:UCB")
+    study = Study.from_dict(tomllib.loads(text))
     assert [len(study.systems), len(study.graphs), len(study.policies)] == [3, 5, 2]
 
 
