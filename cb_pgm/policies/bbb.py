@@ -120,8 +120,8 @@ class BackdoorBandit(ArmPolicy):
         super().__init__(states, noise_scale=noise_scale, settable=settable)
         if noise_scale > UNIT_INTERVAL_SCALE:
             raise PolicyError(
-                f"Expected rewards in [0, 1], whose noise scale is at most {UNIT_INTERVAL_SCALE}, for "
-                f"{self.name} but found a noise scale of {noise_scale:g}: rescale them or play thompson"
+                f"Expected rewards in [0, 1] for {self.name}, so a noise scale of at most "
+                f"{UNIT_INTERVAL_SCALE}, but found {noise_scale:g}: rescale the rewards or play thompson"
             )
         if observed is not None:
             self._check(observed)

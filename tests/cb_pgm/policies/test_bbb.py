@@ -189,7 +189,7 @@ class TestBackdoorBandit:
         assert regrets["bbb"] < regrets["thompson"] / 2
 
     def test_refuses_other_rewards(self) -> None:
-        with pytest.raises(PolicyError, match="noise scale of 1"):
+        with pytest.raises(PolicyError, match="but found 1"):
             BackdoorBandit(STATES, noise_scale=1.0)
         policy = BackdoorBandit(STATES)
         rows = Observations(np.zeros((1, 2), dtype=np.int16), np.array([2.0]))
