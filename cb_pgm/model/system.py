@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CausalSystem"]
 
-_TIE = 1e-12  # means nearer than this are equal but for rounding
+_TIE = 1e-12  # means nearer than this, times their size, are equal but for rounding
 
 
 class CausalSystem(SystemStructure):
@@ -207,7 +207,7 @@ class CausalSystem(SystemStructure):
         if not means:
             raise CausalSystemError("Expected a variable that can be set but found none: there is no arm")
         best = max(means.values())
-        variable, state = next(arm for arm, mean in means.items() if mean >= best - _TIE)
+        variable, state = next(arm for arm, mean in means.items() if mean >= best - _TIE * abs(best))
         return Intervention({variable: state}), best
 
     def marginals(self) -> Marginals:

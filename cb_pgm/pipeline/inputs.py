@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.wording import count, did_you_mean, nearest
 from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
+from discovery.documents import json_content
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
 
@@ -70,15 +71,21 @@ class UsedGraph:
     equivalent_sample_size: float = 1.0
 
 
-def estimated_graph(table: DiscreteTable, settings: EstimateSettings) -> UsedGraph:
-    """Estimate the graph of a table with `discovery.estimate`.
+def estimated_graph(
+    table: DiscreteTable,
+    settings: EstimateSettings,
+    *,
+    progress: Callable[[str], object] | None = None,
+    interruptible: bool = False,
+) -> UsedGraph:
+    """Estimate the graph of a table with `discovery.estimate`, which explains `progress` and `interruptible`.
 
     Raises
     ------
     DiscoveryError
         If a setting is out of its range, or the graph can't be estimated from the table.
     """
-    found = estimate(table, **settings.estimate_keywords())
+    found = estimate(table, **settings.estimate_keywords(), progress=progress, interruptible=interruptible)
     return UsedGraph(
         found.graph,
         found.method,
@@ -330,8 +337,8 @@ def _is_json(text: str) -> bool:
 def _without_remarks(text: str) -> str:
     """Return the graph alone where the text is what ``cb-pgm discover --json`` printed."""
     try:
-        content = json.loads(text)
-    except json.JSONDecodeError:
+        content = json_content(text)
+    except ValueError:
         return text
     if not isinstance(content, dict):
         return text

@@ -3,7 +3,8 @@
 The weight of BDeu's prior decides how many edges a graph has. Unless it is given, it is chosen by the data
 ([1]_): BDeu is the probability of the table given the graph and the weight, so the search goes to the weight
 that makes the table most probable with the graph found so far, and searches anew, until the weight stays. On
-shuffled tables of nine kinds that brings the graph nearer to the truth than any fixed weight.
+shuffled tables of eight kinds that brings the graph nearer to the truth, on average, than any fixed weight
+from 300 and 1,000 rows, and as near as the best one from 10,000.
 
 References
 ----------
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BIC, BDeu, CountedScore
 from discovery.estimation.ges_search import run_ges
 from discovery.estimation.incremental_ges import incremental_ges
+from discovery.estimation.interventional import DataScore, RegimeCounts
 from discovery.estimation.scores import AdjacencyScore, Score, class_score
 from discovery.estimation.watch import Watch
 
@@ -52,7 +55,7 @@ class ScoredGraph:
     """
 
     found: MixedGraph
-    score: CountedScore
+    score: DataScore
     total: float
 
 
@@ -75,6 +78,8 @@ class ScoreSearch:
         Pairs of columns that are adjacent, or not adjacent, whatever the data say.
     watch
         May end the search with the best graph so far.
+    regimes
+        The rows that count for each variable where some were set; None: all rows count for all.
     """
 
     def __init__(
@@ -88,13 +93,17 @@ class ScoreSearch:
         required: tuple[Pair, ...] = (),
         forbidden: tuple[Pair, ...] = (),
         watch: Watch | None = None,
+        regimes: RegimeCounts | None = None,
     ) -> None:
+        def on_rows(kind: Callable[[Contingency], CountedScore]) -> DataScore:
+            return kind(contingency) if regimes is None else regimes.score(kind)
+
         if score == "bic":
-            scores: dict[float, CountedScore] = {0.0: BIC(contingency)}
+            scores: dict[float, DataScore] = {0.0: on_rows(BIC)}
         else:
             sizes = SAMPLE_SIZES if equivalent_sample_size is None else (equivalent_sample_size,)
             scores = {
-                size: BDeu(contingency, equivalent_sample_size=size, structure_prior=structure_prior)
+                size: on_rows(partial(BDeu, equivalent_sample_size=size, structure_prior=structure_prior))
                 for size in sizes
             }
         self._codes = codes
@@ -138,6 +147,6 @@ class ScoreSearch:
 
     def _ges(self, size: float) -> MixedGraph:
         score = self._known[size]
-        if score.n_variables > CAUSAL_LEARN_UP_TO:
+        if score.n_variables > CAUSAL_LEARN_UP_TO or score.targets:
             return incremental_ges(score, self._watch)
         return run_ges(self._codes, score.local_score)

@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from cb_pgm.cli.program import main
@@ -83,3 +85,37 @@ def test_a_graph_over_other_variables_is_refused(nodes, names, tmp_path, capsys)
     path.write_text(json.dumps({"nodes": nodes}))
     assert main([*SMALL, "--check", str(path)]) == 1
     assert names in capsys.readouterr().err
+
+
+def test_a_limit_of_time_returns_a_graph_and_says_so(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (500, 14))
+    codes[:, 1:] ^= codes[:, :-1] & rng.integers(0, 2, (500, 13))
+    table = tmp_path / "table.csv"
+    np.savetxt(
+        table, codes, fmt="%d", delimiter=",", header=",".join(f"v{i}" for i in range(14)), comments=""
+    )
+    assert main(["discover", str(table), "--time-limit", "1e-9", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert "ended by the time limit of 1e-09 s: this is the best graph so far" in printed.err
+    assert len(json.loads(printed.out)["nodes"]) == 14
+
+
+def test_bic_and_a_weight_of_the_prior_are_chosen_by_flags(tmp_path, capsys):
+    for flags in (["--score", "bic"], ["--equivalent-sample-size", "3"], ["--method", "boss"]):
+        assert main(["discover", "data/asia.csv", *flags, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["nodes"]
+
+
+def test_rows_in_which_a_variable_was_set_direct_its_edges(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 600)
+    y = x ^ (rng.random(600) < 0.2)
+    y[300:] = rng.integers(0, 2, 300)
+    frame = pd.DataFrame({"x": x, "y": y, "set": np.where(np.arange(600) < 300, "", "y")})
+    table = tmp_path / "table.csv"
+    frame.to_csv(table, index=False)
+    assert main(["discover", str(table), "--intervention-column", "set"]) == 0
+    out = capsys.readouterr().out
+    assert "300 rows and 300 in which a variable was set" in out
+    assert "x → y (by interventions)" in out
