@@ -8,7 +8,7 @@ Writes to the output folder, the same for the same seed but for seconds.csv:
     headline.png    the figure, and headline.svg
     runs.csv        a row per system and policy; curves.csv: their regret at log-spaced rounds
     pulls.csv       a row per random tree and policy: pulls until the parent is identified, n = 10 to 1,000
-    seconds.csv     how long each policy took on each system
+    seconds.csv     the processor time of each policy on each system
     parts           what each system gave, one file each: a study that was stopped goes on from these
 """
 

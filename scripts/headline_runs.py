@@ -134,7 +134,7 @@ def play(setting: Setting, instance: int, seed: int) -> Played:
                     row | {"regret": None, "pulls_to_name": needed, "correct": None, "fallback": "not run"}
                 )
                 continue
-        started = time.perf_counter()
+        started = time.process_time()
         draws = rng_of(seed, setting.name, instance, name)
         run = simulate(policy, system, setting.horizon, draws, earlier=table)
         named = run.reward_variables
@@ -148,7 +148,7 @@ def play(setting: Setting, instance: int, seed: int) -> Played:
                 "pulls_to_name": found,
                 "correct": named == system.reward_parents if named else None,
                 "fallback": run.fallback,
-                "seconds": time.perf_counter() - started,
+                "seconds": time.process_time() - started,
             }
         )
         curves += [
