@@ -114,15 +114,6 @@ class _Network:
                     "only its variable block",
                     "add one",
                 )
-        for name, parents in self._parents.items():
-            for parent in parents:
-                if parent not in self._variables:
-                    raise self._refusal(
-                        self._blocks[name].at,
-                        f"parents of {in_quotes(name)} that have a variable block",
-                        in_quotes(parent),
-                        "add one, or remove this parent",
-                    )
         try:
             TopologicalSorter(self._parents).prepare()
         except CycleError as error:
