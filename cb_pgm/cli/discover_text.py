@@ -58,13 +58,15 @@ def edge_lines(graph: EssentialGraph, confidence: EdgeConfidence | None, known_b
         if confidence is not None and (remark := _remark(confidence, tail, head, kind != "undirected")):
             line += f"   {remark}"
         lines.append(line)
+    n_edges, sure = len(lines), len(lines) - sum("resampled" in line for line in lines)
+    if any(kind == "undirected" for _, _, kind in graph.edges()):
+        lines.append("(--: the rows don't show the direction)")
     if confidence is None:
         return lines
-    sure = len(lines) - sum("resampled" in line for line in lines)
     lines.append(
-        f"{share(sure, len(lines))} edges are found like this in at least {_SURE:.0%} of the "
+        f"{share(sure, n_edges)} edges are found like this in at least {_SURE:.0%} of the "
         f"{count(confidence.resamples, 'resampled table')}"
-        if lines
+        if n_edges
         else f"No edges; {count(confidence.resamples, 'resampled table')}"
     )
     lines += [
