@@ -20,7 +20,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any
 
-from cb_pgm.cli.usage import COMMANDS, UsageError
+from cb_pgm.cli.usage import COMMANDS, UsageError, WholeNames
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.provenance import VERSION, recorded_command
 from discovery.errors import DiscoveryError, TableError
@@ -112,7 +112,9 @@ def _parsers(arguments: Sequence[str]) -> tuple[ArgumentParser, dict[str, Argume
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
     commands = {}
     for name, summary in COMMANDS.items():
-        commands[name] = subparsers.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        commands[name] = subparsers.add_parser(
+            name, help=summary, description=summary, allow_abbrev=False, formatter_class=WholeNames
+        )
         if name in arguments:
             _module(name).add_arguments(commands[name])
     return parser, commands

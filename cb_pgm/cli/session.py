@@ -17,7 +17,7 @@ from cb_pgm.cli.options import (
     count,
     settings_of,
 )
-from cb_pgm.cli.usage import UsageError
+from cb_pgm.cli.usage import UsageError, WholeNames
 from cb_pgm.files import json_text, print_text
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
 
     def verb(name: str, summary: str) -> ArgumentParser:
-        added = verbs.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        added = verbs.add_parser(
+            name, help=summary, description=summary, allow_abbrev=False, formatter_class=WholeNames
+        )
         added.add_argument("folder", type=Path, metavar="DIR", help="the session's folder")
         add_result(added)
         return added

@@ -18,6 +18,7 @@ import cb_pgm
 from cb_pgm.cli.program import main
 from cb_pgm.cli.usage import COMMANDS
 from cb_pgm.model.bif import read_bif_model
+from cb_pgm.policies.registry import POLICIES
 
 ASIA = ["data/asia.csv", "--reward", "xray=yes"]
 
@@ -349,3 +350,10 @@ def test_a_messy_table_is_refused_once_and_taken_with_the_flags_advised(command,
     assert flags == ["--missing", "drop", "--bins", "3"]
     assert main([*arguments, *flags]) == 0
     assert "warning: 'NA' of 'sex' counted as missing" in capsys.readouterr().err
+
+
+def test_help_breaks_no_name_at_its_hyphens(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in POLICIES)
