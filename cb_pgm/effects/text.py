@@ -8,7 +8,7 @@ from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.values import Answer, ArmEffect, ArmRows, Comparison, Decision, OpenEdge
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.wording import count, number, setting
+from cb_pgm.wording import count, listed, number, setting
 
 __all__ = ["effects_text", "hanging_sentences", "recommendation_sentences", "report_text", "scale_sentences"]
 
@@ -170,7 +170,7 @@ def _interval(interval: Interval) -> str:
 
 def scale_sentences(scale: RewardScale) -> list[str]:
     """Say which scale and which range of rewards were used, and which flag changes them."""
-    given = f" given {' and '.join(scale.parents)}" if scale.parents else ""
+    given = f" given {listed(scale.parents)}" if scale.parents else ""
     if scale.given:
         sigma = f"σ = {number(scale.residual)} as given (--noise-scale)"
     elif scale.tail_factor > 1:
@@ -180,9 +180,9 @@ def scale_sentences(scale: RewardScale) -> list[str]:
         )
     else:
         sigma = f"σ = {number(scale.residual)}, the residual's{given} (--noise-scale changes it)"
-    source = "as given" if scale.range_given else "0 and 1" if scale.binary else "as in the table"
-    return [
-        f"{sigma}.",
-        f"The bounds assume nothing but rewards from {number(scale.low)} to {number(scale.high)}, {source} "
-        f"(--reward-range changes that).",
-    ]
+    bounded = f"The bounds assume nothing but rewards from {number(scale.low)} to {number(scale.high)}"
+    if scale.range_given:
+        bounded += ", as given (--reward-range)"
+    elif not scale.binary:
+        bounded += ", as in the table (--reward-range changes that)"
+    return [f"{sigma}.", f"{bounded}."]
