@@ -20,7 +20,7 @@ def totals(unit: float, rows_of_worse: int) -> ArmTotals:
 
 @pytest.mark.parametrize("unit", [0.01, 1.0, 100.0])
 def test_a_fifth_of_what_the_other_rounds_cost(unit: float) -> None:
-    """The fourth question costs as much as a fifth of 20 other rounds of the worse arm; a fifth is too many."""
+    """Beside 20 other rounds of the worse arm there may be 4 questions about it."""
     cost = QuestionCost(0.2)
     cost.add(ARMS[1], 3)
     assert cost.affords(Pull(ARMS[1]), totals(unit, 24))
