@@ -65,13 +65,18 @@ def test_the_statistic_is_that_of_the_definition() -> None:
         by_state: dict[tuple[int, ...], list[float]] = defaultdict(list)
         by_arm: dict[tuple[int, ...], list[float]] = defaultdict(list)
         loss = 0.0
+        of_expert = np.zeros(4)
         for row in range(1, 51):
             state = tuple(int(codes[row, variable]) for variable in candidate)
             key = (*state, int(arms[row]))
             overall = sum(values[:row]) / row
             of_state = (sum(by_state[state]) + 4 * overall) / (len(by_state[state]) + 4)
-            predicted = (sum(by_arm[key]) + 4 * of_state) / (len(by_arm[key]) + 4)
-            loss += (values[row] - predicted) ** 2
+            total, rows = sum(by_arm[key]), len(by_arm[key])
+            by_prior = [(total + prior * of_state) / (rows + prior) for prior in (4, 32, 256)]
+            predicted = np.array([*by_prior, of_state])
+            weights = np.exp(-of_expert / (2 * 1.5**2))
+            loss += (values[row] - weights @ predicted / weights.sum()) ** 2
+            of_expert += (values[row] - predicted) ** 2
             by_state[state].append(values[row])
             by_arm[key].append(values[row])
         best = sum((value - sum(group) / len(group)) ** 2 for group in by_state.values() for value in group)
