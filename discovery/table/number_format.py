@@ -10,21 +10,26 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["PLAIN", "NumberFormat", "as_number", "formats_of"]
 
 _BLANKS = " \u00a0\u2009\u202f'\u2019"
+_SIGNS = ("%", "$", "€", "£", "¥")
 _THREE = re.compile("[0-9]{3}")
 _MARKED = re.compile(rf"[+-]?[\d.,{_BLANKS}]*\d[\d.,{_BLANKS}]*(?:[eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """The decimal mark, "." or ",", and the characters that may separate thousands."""
+    """The decimal mark, "." or ",", the characters that may separate thousands, and a sign at every number.
+
+    The sign, such as "%" or "$", stands before or after each number.
+    """
 
     decimal: str = "."
     thousands: str = ""
+    sign: str = ""
 
     def number(self, text: str) -> float | None:
         """Return the finite number that a text is in this format, or None.
@@ -35,7 +40,12 @@ class NumberFormat:
         (1234.5, 1234567.0)
         >>> NumberFormat(".", ",").number("1,5"), NumberFormat(",").number("0,5")
         (None, 0.5)
+        >>> NumberFormat(sign="$").number("-$5.50"), NumberFormat(sign="%").number("5")
+        (-5.5, None)
         """
+        if self.sign:
+            bare = _without_sign(text, self.sign)
+            return None if bare is None else replace(self, sign="").number(bare)
         if self == PLAIN:
             return as_number(text)
         whole, mark, rest = text.partition(self.decimal)
@@ -87,19 +97,43 @@ def formats_of(columns: Mapping[str, Iterable[str]], *, comma_separates: bool) -
 
     Examples
     --------
-    >>> formats_of({"a": ["1,5", "2"], "b": ["1,234", "2,500"]}, comma_separates=False)
-    {'a': NumberFormat(decimal=',', thousands=''), 'b': NumberFormat(decimal=',', thousands='')}
+    >>> formats_of({"a": ["1,5", "2"], "b": ["1,234", "2,500"]}, comma_separates=False)["b"]
+    NumberFormat(decimal=',', thousands='', sign='')
     >>> formats_of({"b": ["1,234", "950"], "c": ["x", "1,5"]}, comma_separates=True)
-    {'b': NumberFormat(decimal='.', thousands=',')}
+    {'b': NumberFormat(decimal='.', thousands=',', sign='')}
+    >>> formats_of({"a": ["5 %", "7.5 %"]}, comma_separates=True)
+    {'a': NumberFormat(decimal='.', thousands='', sign='%')}
     """
-    possible = {name: found for name, texts in columns.items() if (found := _possible(texts))}
+    every = {name: list(texts) for name, texts in columns.items()}
+    signs = {name: sign for name, texts in every.items() if (sign := _common_sign(texts))}
+    for name, sign in signs.items():
+        every[name] = [_without_sign(text, sign) or "" for text in every[name]]
+    possible = {name: found for name, texts in every.items() if (found := _possible(texts))}
     sure = {name: found[0] for name, found in possible.items() if len(found) == 1}
     decimals = {one.decimal for one in sure.values()}
     decimal = decimals.pop() if len(decimals) == 1 else "." if comma_separates else ","
-    return {
+    plain = {name: PLAIN for name in signs if all(as_number(text) is not None for text in every[name])}
+    chosen = plain | {
         name: next((one for one in found if one.decimal == decimal), found[0])
         for name, found in possible.items()
     }
+    return {name: replace(one, sign=signs.get(name, "")) for name, one in chosen.items()}
+
+
+def _common_sign(texts: list[str]) -> str:
+    """Return the sign that stands at every number; none if there is no such sign."""
+    if not texts:
+        return ""
+    signs = [sign for sign in _SIGNS if sign in texts[0]]
+    return next((sign for sign in signs if all(_without_sign(text, sign) for text in texts)), "")
+
+
+def _without_sign(text: str, sign: str) -> str | None:
+    """Return a number without the sign before or after it, or None where there is none."""
+    minus = text[:1] if text[:1] in ("+", "-") else ""
+    rest = text.removeprefix(minus)
+    bare = rest.removeprefix(sign) if rest.startswith(sign) else rest.removesuffix(sign)
+    return None if bare == rest else minus + bare.strip()
 
 
 def _possible(texts: Iterable[str]) -> list[NumberFormat]:

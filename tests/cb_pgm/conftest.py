@@ -70,7 +70,7 @@ _STUDY = {
     "policy": [
         {"name": "cn-ucb-sequential"},
         {"name": "ucb"},
-        {"name": "json:dumps", "label": "<s>mine"},
+        {"name": "math:sqrt", "label": "<s>mine"},
     ],
 }
 

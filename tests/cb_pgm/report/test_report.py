@@ -175,7 +175,7 @@ def test_a_rehearsal_is_called_one(elements):
 def test_a_study_says_what_failed_and_what_is_unfinished(report_folders, elements, tmp_path):
     text = "".join(elements["study"].text)
     assert re.search(r"failed: 36 cells", text)
-    assert "TypeError" in text
+    assert "TypeError: must be real number" in text
     assert "chow-liu" in text
     folder = tmp_path / "study"
     shutil.copytree(report_folders["study"], folder)
@@ -190,7 +190,7 @@ def _interrupt(_: int) -> None:
 
 
 def test_a_study_of_failures_only_is_reported_too(tmp_path):
-    nowhere = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "nowhere:No"}]}
+    nowhere = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "math:sqrt"}]}
     assert run_study(Study.from_dict(nowhere), tmp_path)["failed"] == 1
     assert "very cell failed" in write_report(tmp_path).read_text("utf-8")
 

@@ -100,6 +100,10 @@ NUMBERS = {
     "thousands with blanks": ("table.csv", ",", with_thousands(" ", ".")),
     "thousands with narrow blanks": ("table.csv", ";", with_thousands("\u202f", ",")),
     "thousands with apostrophes": ("table.csv", ",", with_thousands("'", ".")),
+    "per cent": ("table.csv", ",", [f"{one}%" for one in AMOUNTS]),
+    "per cent after blanks": ("table.csv", ";", [f"{one:.2f} %".replace(".", ",") for one in AMOUNTS]),
+    "dollars": ("table.csv", ",", quoted([f"${text}" for text in with_thousands(",", ".")])),
+    "euros": ("table.csv", ";", [f"{text} €" for text in with_thousands(".", ",")]),
     "exponents": ("table.csv", ",", [f"{one:.6e}" for one in AMOUNTS]),
 }
 
