@@ -42,7 +42,7 @@ def report_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     write_run(asia.run(), folders["run"])
     table = _hostile_table(root / "<i>hostile.csv")
     reward = f"{HOSTILE[-1]}=<b onload=alert(3)>yes"
-    write_run(Pipeline(table, reward, **settings).run(), folders["rehearsal"])
+    write_run(Pipeline(table, reward, draws=5, **settings).run(), folders["rehearsal"])
     run_study(Study.from_dict(_STUDY), folders["study"])
     _play_session(
         folders["session"], 150, data="data/asia.csv", reward="xray=yes", policy="cn-ucb-sequential"
