@@ -83,16 +83,16 @@ def settings(quick: bool) -> list[Setting]:
 
 
 def _full() -> list[Setting]:
-    long, short, few = 100_000, 20_000, 4
+    long, short, few = 100_000, 20_000, 3
     rows = [
         Setting("n", f"random tree, n = {n}", _tree(n), long, count, also=SEARCHES)
-        for n, count in ((10, 5), (30, 5), (100, 5), (300, 3), (1000, 2))
+        for n, count in ((10, 5), (30, 5), (100, 5), (300, 2), (1000, 1))
     ]
     rows += [
         Setting("K", f"random tree, K = {k}", _tree(100, k), short, few, also=SEARCHES) for k in (2, 5, 8)
     ]
     rows += [
-        Setting("Δ", f"random tree, Δ = {gap}", _tree(100, reward_gap=gap), long, 2, also=SEARCHES)
+        Setting("Δ", f"random tree, Δ = {gap}", _tree(100, reward_gap=gap), 50_000, 2, also=SEARCHES)
         for gap in (0.05, 0.1, 0.2)
     ]
     rows += [Setting("T", "random tree, n = 100, T = 10⁶", _tree(100), 1_000_000, 1)]
@@ -101,7 +101,7 @@ def _full() -> list[Setting]:
     ]
     rows += _worlds(10_000, few)
     for name, reward in NETWORKS:
-        rows += _network_rows(name, reward, 10_000, 3, (0, 1_000, 10_000))
+        rows += _network_rows(name, reward, 10_000, 2, (0, 1_000, 10_000))
     return rows
 
 

@@ -60,7 +60,12 @@ class TestTables:
             "graph": [{"source": "estimated", "rows": 100, "method": "chow-liu"}],
             "policy": [{"name": ["screening", "cn-ucb"]}],
         }
-        assert run_study(Study.from_dict(content), tmp_path / "study") == {"cells": 4, "done": 4, "failed": 0}
+        assert run_study(Study.from_dict(content), tmp_path / "study") == {
+            "cells": 4,
+            "done": 4,
+            "failed": 0,
+            "left_out": 0,
+        }
 
     @pytest.mark.parametrize(
         ("change", "said"),
