@@ -190,7 +190,7 @@ def _interrupt(_: int) -> None:
 
 
 def test_a_study_of_failures_only_is_reported_too(tmp_path):
-    nowhere = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "nowhere:No"}]}
+    nowhere = {"horizons": 20, "system": [{"instance": "tree", "n": 3}], "policy": [{"name": "json:dumps"}]}
     assert run_study(Study.from_dict(nowhere), tmp_path)["failed"] == 1
     assert "very cell failed" in write_report(tmp_path).read_text("utf-8")
 
