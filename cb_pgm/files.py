@@ -114,7 +114,8 @@ def check_not_among(path: Path, kept: Iterable[Path], what: str) -> None:
         If it is.
     """
     for file in kept:
-        if path.exists() and file.exists() and path.samefile(file):
+        same = path.exists() and file.exists() and path.samefile(file)
+        if same or path.resolve() == file.resolve():
             raise CausalBanditError(
                 f"Expected another file for --out but found {path}, which is {what}: choose another path"
             )

@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -56,8 +57,8 @@ class Checked:
 
     Attributes
     ----------
-    kind, rows
-        The network and the number of rows.
+    kind, rows, seed
+        The network, the number of rows and that of the table.
     moves, covered, bounded
         bool [arms]: the reward's mean moves; the interval over graphs covers the truth; the bounds do.
     p_best, is_best
@@ -70,6 +71,7 @@ class Checked:
 
     kind: str
     rows: int
+    seed: int
     moves: list[bool]
     covered: list[bool]
     bounded: list[bool]
@@ -79,6 +81,11 @@ class Checked:
     loss: float
     loss_of_one: float
 
+    @property
+    def cell(self) -> tuple[str, int, int]:
+        """Its place in the grid."""
+        return self.kind, self.rows, self.seed
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -87,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--networks", nargs="+", choices=KINDS, default=KINDS, help="only these")
     parser.add_argument("--quick", action="store_true", help="3 tables of each kind, up to 1,000 rows")
-    parser.add_argument("--json", type=Path, help="write what was found on each table to this file, too")
+    parser.add_argument("--json", type=Path, help="file with a line for each table, to go on from")
     add_option(parser)
     chosen = parser.parse_args(arguments)
     tables, rows = (3, ROWS[:2]) if chosen.quick else (chosen.tables, ROWS)
@@ -99,14 +106,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if kind not in SLOW or seed % SLOW_SHARE == 0
     ]
     found = []
-    with progress(len(cells), "Checking", unit="table") as step:
+    if chosen.json and chosen.json.exists():
+        lines = chosen.json.read_text(encoding="utf-8").splitlines()
+        found = [one for one in (Checked(**json.loads(line)) for line in lines) if one.cell in cells]
+    left = [cell for cell in cells if cell not in {one.cell for one in found}]
+    with progress(len(left), "Checking", unit="table") as step:
         for one in Parallel(chosen.jobs, return_as="generator_unordered")(
-            delayed(checked)(*cell, chosen.draws) for cell in cells
+            delayed(checked)(*cell, chosen.draws) for cell in left
         ):
             found.append(one)
             if chosen.json:
-                text = json.dumps([asdict(one) for one in found])
-                chosen.json.write_text(f"{text}\n", encoding="utf-8")
+                with chosen.json.open("a", encoding="utf-8") as file:
+                    file.write(f"{json.dumps(asdict(one))}\n")
             if step:
                 step(1)
     text = as_markdown(found, chosen.draws)
@@ -135,6 +146,7 @@ def checked(kind: str, n_rows: int, seed: int, draws: int) -> Checked:
     return Checked(
         kind=kind,
         rows=n_rows,
+        seed=seed,
         moves=[bool(abs(mean - nothing) > _SAME) for mean in truth],
         covered=[_holds(arm.interval, mean) for arm, mean in zip(report.arms, truth, strict=True)],
         bounded=[_holds(arm.bounds, mean) for arm, mean in zip(report.arms, truth, strict=True)],
@@ -217,7 +229,41 @@ def as_markdown(found: Sequence[Checked], draws: int) -> str:
             for low, count, said, true in bins
         ],
     )
-    return f"{len(found)} tables, {draws} resampled tables each.\n\n{markdown_table(head, rows)}\n\n{table}"
+    summary = "\n".join(goals(found))
+    return (
+        f"{len(found)} tables, {draws} resampled tables each.\n\n{summary}\n\n"
+        f"{markdown_table(head, rows)}\n\n{table}"
+    )
+
+
+def goals(found: Sequence[Checked]) -> Iterator[str]:
+    """Yield a line for each figure that was to be reached, over all tables."""
+    decided = [one.missed for one in found if one.missed is not None]
+    moving = [np.array(one.covered)[one.moves].mean() for one in found if any(one.moves)]
+    off = sum(count * abs(said - true) for _, count, said, true in calibration(found)) / _arms(found)
+    pairs: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for one in found:
+        pairs.setdefault((one.kind, one.rows), []).append((one.loss, one.loss_of_one))
+    worse = {
+        cell: sum(loss > alone + _SAME for loss, alone in own)
+        for cell, own in pairs.items()
+        if np.mean([loss for loss, _ in own]) > np.mean([alone for _, alone in own]) + _SAME
+    }
+    named = "; ".join(f"{kind}, {rows:,} rows ({count})" for (kind, rows), count in worse.items())
+    covered = 100 * np.mean([np.mean(one.covered) for one in found])
+    bounded = 100 * np.mean([np.mean(one.bounded) for one in found])
+    loss, alone = (np.mean([getattr(one, name) for one in found]) for name in ("loss", "loss_of_one"))
+    for line in (
+        f"90 % intervals cover {covered:.0f} % of arms (85 %), and {100 * np.mean(moving):.0f} % of those "
+        f"that move the reward (85 %).",
+        f"P(best) is off by {off:.3f} on average (.05).",
+        f"Bounds cover {bounded:.1f} % of arms (99 %).",
+        f"The recommended arm's interval misses in {100 * np.mean(decided):.1f} % (7 %).",
+        f"The arm that looks best loses {loss:.4f}, that of one graph {alone:.4f}. It loses more in "
+        f"{len(worse)} of {len(pairs)} cells (0); these, with the number of tables in which it does: "
+        f"{named or 'none'}.",
+    ):
+        yield textwrap.fill(f"* {line}", 124, subsequent_indent="  ")
 
 
 def cells(own: Sequence[Checked]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from headline_settings import Setting
+from headline_settings import Setting, copy_of_parent, with_first
 from headline_settings import settings as headline_settings
 
 from cb_pgm import CausalSystem, instances
@@ -101,6 +101,8 @@ RIVALS = (MOSS, THOMPSON, UCB)
 
 
 PAIRS = ("asia dysp=yes", "alarm EXPCO2=LOW")
+
+_HORIZON_BEFORE = 100_000  # of the runs in `BEFORE`
 
 #: Mean regret and median pulls of screening without closing, with UCB's index, on the same systems.
 BEFORE: dict[str, tuple[float, float]] = {
@@ -248,7 +250,7 @@ def _headline(runs: int) -> list[World]:
             _headline_row(setting),
             setting.name,
             setting.make,
-            setting.horizon,
+            _HORIZON_BEFORE,
             max(1, min(runs // 10, 4 if setting.name == "random tree, n = 1000" else 10)),
             _headline_players(setting),
             n_systems=min(setting.instances, 3 if setting.name in _SLOW else 10),
@@ -291,13 +293,6 @@ def _instance(
     return system
 
 
-def copy_of_parent(rng: np.random.Generator) -> CausalSystem:
-    """Return a tree of 7 with a copy of the reward's parent, which no row under do() tells from it."""
-    tree = instances.tree(7, 3, seed=rng)
-    model, (parent,) = tree.model, tree.reward.parents
-    return _with_first(model, ("0", "1", "2"), parent, np.eye(3), tree.reward)
-
-
 def reward_causes_variable(rng: np.random.Generator) -> CausalSystem:
     """Return a tree of 7 with rewards of 0 or 1, and a variable that shows the reward in .9 of the rows."""
     tree = instances.tree(7, 3, noise="bernoulli", seed=rng)
@@ -309,22 +304,4 @@ def reward_causes_variable(rng: np.random.Generator) -> CausalSystem:
     )
     reward = Reward((len(model.parents) - 1,), np.array([0.0, 1.0]), None)
     shown = copy_table(2, 1, 0.8)
-    return _with_first(model, ("0", "1"), len(model.parents) - 1, shown, reward, hidden=("U",))
-
-
-def _with_first(
-    model: DiscreteModel,
-    states: tuple[str, ...],
-    above: int,
-    table: np.ndarray,
-    reward: Reward,
-    hidden: tuple[str, ...] = (),
-) -> CausalSystem:
-    """Return the system with one more variable, W, before all others, where it wins every tie."""
-    moved = DiscreteModel(
-        {"W": states, **model.states},
-        ((above + 1,), *(tuple(parent + 1 for parent in parents) for parents in model.parents)),
-        (table, *model.tables),
-    )
-    parents = tuple(parent + 1 for parent in reward.parents)
-    return CausalSystem.from_model(moved, Reward(parents, reward.means, reward.noise), hidden=hidden)
+    return with_first(model, ("0", "1"), len(model.parents) - 1, shown, reward, hidden=("U",))

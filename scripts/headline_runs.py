@@ -1,31 +1,44 @@
-"""Playing the headline study: every policy on every system, and the pulls it takes to name the parent."""
+"""Playing the headline study: every policy on every system, and the pulls it takes to name the parent.
+
+Regret is measured against the best of all arms that any policy of the row may play, those on several
+variables included (`best_mean`).
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
+import time
 import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
 import numpy as np
-from headline_settings import Setting
+from headline_settings import COMMON, Setting
 
-from cb_pgm import CausalSystem, Policy, instances, search, simulate
+from cb_pgm import CausalSystem, Intervention, Policy, instances, search, simulate
+from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE
 from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.earlier_rows import drawn_rows
+from cb_pgm.policies.pomis import POMISBandit
 from cb_pgm.policies.raps import Reply, parent_search, raps_batch_size
-from cb_pgm.policies.registry import make_policy
-from cb_pgm.theory.information_bound import least_pulls
+from cb_pgm.policies.registry import make_policy, policy_kind
+from cb_pgm.theory.information_bound import least_pulls, proven_least_pulls
 
 FAILURE_PROB = 0.05
 ROWS_AT_ONCE = 20_000
 
-#: In the order of the table. RAPS is told how many parents there are, as are the others that look for them.
+#: In the order of the table.
 POLICIES = (
     "ucb",
     "moss",
     "kl-ucb",
     "thompson",
+    "bbb",
+    "ucb-plus",
+    "ucb-plus-unknown-k",
     "raps",
     "cn-ucb-fixed",
     "cn-ucb-sequential",
@@ -33,12 +46,15 @@ POLICIES = (
     "learn-graph",
     "screening",
     "causal-ucb",
+    "pomis",
     "oracle",
 )
 #: Those that look for the reward's parents.
 LOOKING = ("raps", "cn-ucb-fixed", "cn-ucb-sequential", "cn-ucb", "learn-graph", "screening")
-#: What counts as a rival that knows neither the graph nor the reward's parents.
-UNINFORMED = ("ucb", "moss", "kl-ucb", "thompson", "raps")
+#: The rivals that know neither the graph nor the reward's parents, nor how many these are.
+UNTOLD = ("ucb", "moss", "kl-ucb", "thompson", "bbb", "ucb-plus-unknown-k")
+#: What is told of the number of parents, whatever the setting allows.
+_TOLD_NUMBER = ("raps", "ucb-plus")
 
 
 @dataclass(frozen=True)
@@ -55,20 +71,46 @@ def rng_of(seed: int, *labels: object) -> np.random.SeedSequence:
 
 
 def context_of(system: CausalSystem) -> PolicyContext:
-    """Return what policies know: the true essential graph, exact marginals, the right gaps and σ."""
-    graph = system.essential_graph()
+    """Return what policies know: the true essential graph if there is one, marginals, gaps and σ."""
+    graph = system.true_graph()
     context = PolicyContext.of_system(system, graph, system.marginals(), system.effective_gaps(graph))
     return replace(context, parent_noise_scale=system.conditional_noise_scale, failure_prob=FAILURE_PROB)
+
+
+def best_mean(system: CausalSystem, policies: Iterable[Policy] = ()) -> float:
+    """Return the highest mean reward of do(), any arm on one variable, and any joint state of the parents.
+
+    The arms of POMIS count too if it is among the policies. Without hidden causes nothing beats the best
+    joint state of the parents, and no regret against it is below zero.
+    """
+    parents = [name for name in system.reward_parents if name in system.settable]
+    joint = itertools.product(*(system.settable[name] for name in parents))
+    arms: list[Mapping[str, str]] = [dict(zip(parents, states, strict=True)) for states in joint]
+    for policy in policies:
+        if isinstance(policy, POMISBandit):
+            arms += policy.fresh(np.random.default_rng(0)).arms
+    return max(system.best_arm()[1], *(system.mean_reward(arm) for arm in arms))
 
 
 def play(setting: Setting, instance: int, seed: int) -> Played:
     """Play all policies on one system of a setting."""
     system = setting.make(np.random.default_rng(rng_of(seed, setting.name, instance)))
     context = context_of(system)
+    allowed = setting.most_parents or context.max_parents
     printed = raps_pulls(system, np.random.default_rng(rng_of(seed, setting.name, instance, "raps")), None)
+    table = ()
+    if setting.rows:
+        draws = np.random.default_rng(rng_of(seed, setting.name, instance, "table"))
+        table = drawn_rows(system, {Intervention(): setting.rows}, draws)
+    policies = {
+        name: make_policy(name, context if name in _TOLD_NUMBER else replace(context, max_parents=allowed))
+        for name in POLICIES
+        if name in (*COMMON, *setting.also) and can_play(name, context)
+    }
+    # How much more than the best arm on one variable the best setting of several has.
+    beyond = best_mean(system, policies.values()) - system.best_arm()[1]
     rows, curves = [], []
-    for name in POLICIES:
-        policy = make_policy(name, context)
+    for name, policy in policies.items():
         row = {
             "group": setting.group,
             "setting": setting.name,
@@ -76,6 +118,7 @@ def play(setting: Setting, instance: int, seed: int) -> Played:
             "n": len(system.states),
             "n_states": max(map(len, system.states.values())),
             "horizon": setting.horizon,
+            "table_rows": setting.rows,
             "policy": name,
             "noise_scale": policy.noise_scale,
             "reward_gap": context.reward_gap,
@@ -91,15 +134,21 @@ def play(setting: Setting, instance: int, seed: int) -> Played:
                     row | {"regret": None, "pulls_to_name": needed, "correct": None, "fallback": "not run"}
                 )
                 continue
-        run = simulate(policy, system, setting.horizon, rng_of(seed, setting.name, instance, name))
+        started = time.process_time()
+        draws = rng_of(seed, setting.name, instance, name)
+        run = simulate(policy, system, setting.horizon, draws, earlier=table)
         named = run.reward_variables
+        regrets = run.regrets + beyond * run.rounds
+        found = run.interventions_to_find
         rows.append(
             row
             | {
-                "regret": run.regret,
-                "pulls_to_name": run.interventions_to_find,
+                "regret": run.regret + beyond * run.horizon,
+                "regret_to_name": None if found is None else float(np.interp(found, run.rounds, regrets)),
+                "pulls_to_name": found,
                 "correct": named == system.reward_parents if named else None,
                 "fallback": run.fallback,
+                "seconds": time.process_time() - started,
             }
         )
         curves += [
@@ -110,9 +159,19 @@ def play(setting: Setting, instance: int, seed: int) -> Played:
                 "round": int(t),
                 "regret": float(lost),
             }
-            for t, lost in zip(run.rounds, run.regrets, strict=True)
+            for t, lost in zip(run.rounds, regrets, strict=True)
         ]
     return Played(rows, curves)
+
+
+def can_play(name: str, context: PolicyContext) -> bool:
+    """Return whether there is a true graph for a policy that needs one, and causes for an oracle to know."""
+    kind = policy_kind(name)
+    if kind.needs_graph and context.graph is None:
+        return False
+    if name == "bbb" and context.noise_scale != UNIT_INTERVAL_SCALE:
+        return False
+    return not (kind.is_oracle and not context.known_truth(name).reward_parents)
 
 
 def raps_pulls(
@@ -187,9 +246,10 @@ def count_pulls(n: int, instance: int, seed: int) -> list[dict[str, Any]]:
         right = sum(named == system.reward_parents for _, named in outcomes)
         rows.append(about | {"policy": name, "pulls": pulls, "runs": repeats, "right": right})
     rng = np.random.default_rng(rng_of(seed, "pulls", n, instance, "raps"))
-    for name, max_parents in (("raps as printed", None), ("raps told of one parent", 1)):
+    for name, max_parents in (("raps told of one parent", 1), ("raps by its printed formula", None)):
         rows.append(about | {"policy": name, "pulls": raps_pulls(system, rng, max_parents)})
-    rows.append(about | {"policy": "information bound", "pulls": least_pulls(system, FAILURE_PROB)})
+    rows.append(about | {"policy": "proven bound", "pulls": proven_least_pulls(system, FAILURE_PROB)})
+    rows.append(about | {"policy": "yardstick", "pulls": least_pulls(system, FAILURE_PROB)})
     return rows
 
 

@@ -1,4 +1,6 @@
-"""What the headline study plays: systems along n, K, the reward gap and T, by family, and real networks."""
+"""What the headline study plays: systems along n, K, the reward gap and T, families, worlds that mislead, and
+real networks with a table before the first pull, or none.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,50 @@ NETWORKS = (
 )
 
 
+#: Played in every row, in the order of the table.
+COMMON = (
+    "ucb",
+    "moss",
+    "kl-ucb",
+    "thompson",
+    "raps",
+    "cn-ucb-fixed",
+    "cn-ucb",
+    "screening",
+    "causal-ucb",
+    "oracle",
+)
+#: Two more of those that search the graph, on systems of one cause.
+SEARCHES = ("cn-ucb-sequential", "learn-graph")
+#: More for rewards of 0 and 1; for rows in which sets of variables may be set; where there are hidden causes.
+FROM_A_TABLE = ("bbb",)
+SETS = ("ucb-plus", "ucb-plus-unknown-k")
+HIDDEN = ("pomis",)
+
+
 @dataclass(frozen=True)
 class Setting:
-    """One row of the table: `instances` systems, each drawn anew, played for `horizon` rounds."""
+    """One row of the table: `instances` systems, each drawn anew, played for `horizon` rounds.
+
+    Attributes
+    ----------
+    rows
+        The number of rows recorded under do() that policies learn from before their first pull.
+    also
+        Policies that are played beside `COMMON`.
+    most_parents
+        The largest number of parents that policies consider, but for UCB+ with known k, RAPS and oracles;
+        None: the true number.
+    """
 
     group: str
     name: str
     make: Maker
     horizon: int
     instances: int
+    rows: int = 0
+    also: tuple[str, ...] = ()
+    most_parents: int | None = None
 
 
 def settings(quick: bool) -> list[Setting]:
@@ -46,38 +83,84 @@ def settings(quick: bool) -> list[Setting]:
 
 
 def _full() -> list[Setting]:
-    long, few = 100_000, 4
+    long, short, few = 100_000, 20_000, 4
     rows = [
-        Setting("n", f"random tree, n = {n}", _tree(n), long, count)
-        for n, count in ((10, 10), (30, 10), (100, 10), (300, 5), (1000, 3))
+        Setting("n", f"random tree, n = {n}", _tree(n), long, count, also=SEARCHES)
+        for n, count in ((10, 5), (30, 5), (100, 5), (300, 3), (1000, 2))
     ]
-    rows += [Setting("K", f"random tree, K = {k}", _tree(100, k), long, few) for k in (2, 5, 8)]
     rows += [
-        Setting("Δ", f"random tree, Δ = {gap}", _tree(100, reward_gap=gap), long, few)
+        Setting("K", f"random tree, K = {k}", _tree(100, k), short, few, also=SEARCHES) for k in (2, 5, 8)
+    ]
+    rows += [
+        Setting("Δ", f"random tree, Δ = {gap}", _tree(100, reward_gap=gap), long, 2, also=SEARCHES)
         for gap in (0.05, 0.1, 0.2)
     ]
-    rows += [Setting("T", "random tree, n = 100, T = 10⁶", _tree(100), 1_000_000, 2)]
-    rows += [Setting("family", name, make, horizon, few) for name, make, horizon in _families(long)]
+    rows += [Setting("T", "random tree, n = 100, T = 10⁶", _tree(100), 1_000_000, 1)]
     rows += [
-        Setting("network", f"{name} {reward}", partial(_network, name, reward), long, few)
-        for name, reward in NETWORKS
+        Setting("family", name, make, horizon, few, also=SEARCHES) for name, make, horizon in _families(short)
     ]
+    rows += _worlds(10_000, few)
+    for name, reward in NETWORKS:
+        rows += _network_rows(name, reward, 10_000, 3, (0, 1_000, 10_000))
     return rows
 
 
 def _quick() -> list[Setting]:
-    short = 10_000
-    rows = [Setting("n", f"random tree, n = {n}", _tree(n), short, 2) for n in (10, 30, 100)]
-    rows += [Setting("K", "random tree, K = 5", _tree(100, 5), short, 1)]
-    rows += [Setting("Δ", "random tree, Δ = 0.1", _tree(100, reward_gap=0.1), short, 1)]
+    short = 3_000
+    rows = [Setting("n", f"random tree, n = {n}", _tree(n), short, 1) for n in (10, 30, 100)]
     rows += [
-        Setting("family", name, make, min(horizon, short), 1) for name, make, horizon in _families(short)[:4]
+        Setting("family", name, make, min(horizon, short), 1) for name, make, horizon in _families(short)[1:3]
     ]
-    rows += [
-        Setting("network", f"{name} {reward}", partial(_network, name, reward), short, 1)
-        for name, reward in (("asia", "xray=yes"), ("asia", "dysp=yes"), ("alarm", "CVP=LOW"))
-    ]
+    rows += _worlds(short, 1)
+    for name, reward in (("asia", "xray=yes"), ("asia", "dysp=yes"), ("alarm", "CVP=LOW")):
+        rows += _network_rows(name, reward, short, 1, (0, 1_000))
     return rows
+
+
+def _network_rows(name: str, reward: str, horizon: int, runs: int, tables: tuple[int, ...]) -> list[Setting]:
+    return [
+        Setting(
+            "network",
+            f"{name} {reward}, {rows:,} rows" if rows else f"{name} {reward}",
+            partial(_network, name, reward),
+            horizon,
+            runs,
+            rows,
+            FROM_A_TABLE,
+        )
+        for rows in tables
+    ]
+
+
+def _worlds(horizon: int, runs: int) -> list[Setting]:
+    """Return the rows in which an assumption of somebody's fails."""
+    hidden = FROM_A_TABLE + HIDDEN
+    worlds: list[tuple[str, Maker, tuple[str, ...], int | None]] = [
+        ("proxy of a hidden cause: Z → U → reward, U → X", _made("confounded"), hidden, 1),
+        ("hidden cause of the reward and of a proxy, n = 20", _made("proxy", weights=(0.4, 0.4)), hidden, 1),
+        ("random DAG, n = 10, 2 hidden causes of 1 each", _made("hidden_dag", n=10, n_children=1), hidden, 1),
+        ("random DAG, n = 10, 2 hidden common causes", _made("hidden_dag", n=10, n_children=2), hidden, 1),
+        ("a drug that nobody takes by itself", _made("interaction"), FROM_A_TABLE, 1),
+        ("the drug among 6 others", _made("interaction", n_others=6), FROM_A_TABLE, 1),
+        ("a copy of the parent, n = 8", copy_of_parent, FROM_A_TABLE, 1),
+    ]
+    worlds += [
+        (f"tree, n = 8, {k} parents, one allowed", _made("many_parents", n_parents=k), FROM_A_TABLE, 1)
+        for k in (2, 4)
+    ]
+    worlds += [
+        (
+            f"UCB+'s systems, n = 8, v = 3, k = {k}",
+            _made("random_tables", n_parents=k),
+            SETS + FROM_A_TABLE,
+            3,
+        )
+        for k in (1, 2, 3)
+    ]
+    return [
+        Setting("world", name, make, horizon, runs, also=also, most_parents=most)
+        for name, make, also, most in worlds
+    ]
 
 
 def _families(long: int) -> list[tuple[str, Maker, int]]:
@@ -129,6 +212,15 @@ def _draw(
     return system
 
 
+def _made(family: str, **options: object) -> Maker:
+    return partial(_make, family, options)
+
+
+def _make(family: str, options: dict[str, object], rng: np.random.Generator) -> CausalSystem:
+    system: CausalSystem = getattr(instances, family)(**options, seed=rng)
+    return system
+
+
 def _hard(family: str, horizon: int) -> Maker:
     return partial(_draw, family, 20, 3, {"horizon": horizon})
 
@@ -155,3 +247,28 @@ def _parallel(rng: np.random.Generator) -> CausalSystem:
     never, even = np.array([1.0, 0.0]), np.array([0.5, 0.5])
     model = DiscreteModel(states, ((),) * 50, (never, never, *(even,) * 48))
     return CausalSystem.from_model(model, Reward((0,), np.array([0.5, 0.8]), None))
+
+
+def copy_of_parent(rng: np.random.Generator) -> CausalSystem:
+    """Return a tree of 7 with a copy of the reward's parent, which no row under do() tells from it."""
+    tree = instances.tree(7, 3, seed=rng)
+    model, (parent,) = tree.model, tree.reward.parents
+    return with_first(model, ("0", "1", "2"), parent, np.eye(3), tree.reward)
+
+
+def with_first(
+    model: DiscreteModel,
+    states: tuple[str, ...],
+    above: int,
+    table: np.ndarray,
+    reward: Reward,
+    hidden: tuple[str, ...] = (),
+) -> CausalSystem:
+    """Return the system with one more variable, W, before all others, where it wins every tie."""
+    moved = DiscreteModel(
+        {"W": states, **model.states},
+        ((above + 1,), *(tuple(parent + 1 for parent in parents) for parents in model.parents)),
+        (table, *model.tables),
+    )
+    parents = tuple(parent + 1 for parent in reward.parents)
+    return CausalSystem.from_model(moved, Reward(parents, reward.means, reward.noise), hidden=hidden)

@@ -1,14 +1,22 @@
 """The studies' scripts run through, leave what they say, and count right."""
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
 
+import headline
+import headline_runs
+import headline_settings
+import headline_text
 import numpy as np
 import pandas as pd
 import pytest
 import scaling
 from pictures import ink, words
+
+from cb_pgm import instances
+from cb_pgm.policies.registry import POLICIES
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
@@ -78,3 +86,101 @@ def test_growth_is_drawn_for_every_job_that_is_configured():
     )
     figure = scaling.draw_growth(times, configuration["held"])
     assert sum(len(axes.get_lines()) for axes in figure.axes) == len(curves)
+
+
+# -- the headline --------------------------------------------------------------------------------------------
+
+
+def headline_row(
+    setting: str, policy: str, instance: int, regret: float, **known: object
+) -> dict[str, object]:
+    row = {
+        "group": "world",
+        "setting": setting,
+        "policy": policy,
+        "instance": instance,
+        "n": 5,
+        "n_states": 2,
+        "horizon": 1000,
+        "table_rows": 0,
+        "regret": regret,
+        "regret_to_name": None,
+        "pulls_to_name": None,
+        "correct": None,
+        "batch": None,
+        "raps_pulls_as_printed": 5e4,
+    }
+    return row | known
+
+
+def test_wins_and_losses_are_counted_against_the_best_untold_rival_and_losses_get_a_reason():
+    found = {"pulls_to_name": 90, "correct": True, "regret_to_name": 95.0}
+    rows = [
+        *(headline_row("won", "screening", i, 10.0, **found | {"regret_to_name": 9}) for i in range(2)),
+        *(headline_row("won", "moss", i, 30.0) for i in range(2)),
+        headline_row("won", "oracle", 0, 1.0),
+        headline_row("early", "screening", 0, 100.0, **found),
+        headline_row("early", "ucb", 0, 500.0),
+        headline_row("early", "bbb", 0, 50.0),
+        headline_row("early", "causal-ucb", 0, 1.0),
+        headline_row("never", "screening", 0, 400.0),
+        headline_row("never", "thompson", 0, 100.0),
+        headline_row("near", "screening", 0, 105.0, **found),
+        headline_row("near", "kl-ucb", 0, 100.0),
+    ]
+    table = headline_text.summarised(pd.DataFrame(rows))
+    rivals = headline_text.best_rivals(table).set_index("setting")
+    assert rivals["rival"].to_dict() == {"won": "moss", "early": "bbb", "never": "thompson", "near": "kl-ucb"}
+    assert rivals["ratio"].to_dict() == pytest.approx({"won": 1 / 3, "early": 2, "never": 4, "near": 1.05})
+    first, lost = headline_text.said_of_regret(table)
+    assert "loses less in 1 of 4 rows, more in 2, and about as much (within a tenth) in 1" in first
+    assert [line.split(":")[0] for line in lost.splitlines()[1:]] == ["* early", "* never"]
+    assert "100 against 50 (bbb): 95% of it is lost before the causes are identified, in round 90" in lost
+    assert "nothing is identified in 1 of 1 runs" in lost
+    lines = headline_text.as_markdown(table).splitlines()
+    assert next(line for line in lines if line.startswith("| early")).count("–") >= 1
+
+
+@pytest.mark.parametrize("make", [instances.many_parents, instances.interaction, instances.confounded])
+def test_no_setting_of_two_variables_beats_the_measure_of_regret(make):
+    for seed in range(3):
+        system = make(seed=seed)
+        best = headline_runs.best_mean(system)
+        names = list(system.states)[:5]
+        for pair in itertools.combinations(names, 2):
+            for states in itertools.product(*(system.states[name] for name in pair)):
+                assert system.mean_reward(dict(zip(pair, states, strict=True))) <= best + 1e-9
+
+
+def test_a_part_of_the_headline_is_made_once(tmp_path):
+    made = []
+
+    def make(number: int) -> dict[str, int]:
+        made.append(number)
+        return {"rows": number}
+
+    for _ in range(2):
+        assert headline._kept(tmp_path, ("pulls", 3), make, 3) == {"rows": 3}
+    assert headline._kept(tmp_path, ("pulls", 4), make, 4) == {"rows": 4}
+    assert made == [3, 4]
+
+
+def test_every_row_of_the_headline_has_a_name_of_its_own_and_known_policies():
+    for quick in (False, True):
+        rows = headline_settings.settings(quick)
+        assert len({row.name for row in rows}) == len(rows)
+        assert {name for row in rows for name in (*headline_settings.COMMON, *row.also)} <= set(POLICIES)
+        assert {row.rows for row in rows if row.group == "network"} >= {0, 1000}
+
+
+@pytest.mark.slow
+def test_headline(tmp_path):
+    """About two minutes. No regret is below zero, and a second call plays nothing again."""
+    said = run("headline.py", "--out", str(tmp_path))
+    runs = pd.read_csv(tmp_path / "runs.csv")
+    assert (runs["regret"].dropna() > -1e-6).all()
+    assert {"bbb", "ucb-plus", "pomis", "moss"} <= set(runs["policy"])
+    for words_of in ("proven for every policy", "RAPS' own run, told of one parent", "best untold rival"):
+        assert words_of in said
+    assert ink(tmp_path / "headline.png") > 0.01
+    assert run("headline.py", "--out", str(tmp_path)) == said

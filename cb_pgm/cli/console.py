@@ -1,13 +1,16 @@
-"""Output beside the result: notes on stderr, and progress bars if stderr is a terminal."""
+"""Output beside the result, on stderr: notes, progress bars on a terminal, else a line every half minute."""
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 __all__ = ["note", "progress", "waiting"]
+
+_SECONDS_BETWEEN_LINES = 30.0
 
 
 def note(text: str) -> None:
@@ -17,13 +20,21 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def progress(total: int, doing: str, unit: str = "round") -> Iterator[Callable[[int], object] | None]:
-    """Yield a function to call with the number of steps done; None if stderr is no terminal.
+def progress(total: int, doing: str, unit: str = "round") -> Iterator[Callable[[int], object]]:
+    """Yield a function to call with the number of steps done.
 
-    The bar appears after a second.
+    On a terminal it moves a bar, which appears after a second. Elsewhere a line every half minute says how
+    far the work is.
     """
     if not _watched():
-        yield None
+        done = 0
+
+        def step(size: int) -> None:
+            nonlocal done
+            done += size
+
+        with _lines(lambda: f"{doing}: {done:,} of {total:,} {unit}s ({done / max(total, 1):.0%})"):
+            yield step
         return
     from tqdm import tqdm
 
@@ -35,7 +46,7 @@ def progress(total: int, doing: str, unit: str = "round") -> Iterator[Callable[[
 
 @contextmanager
 def waiting(doing: str) -> Iterator[Callable[[str], object]]:
-    """Show `doing` and the time it takes on a terminal, after the first second.
+    """Show `doing` and the time it takes: on a terminal after the first second, else in lines.
 
     Yield a function that shows another text instead.
     """
@@ -45,13 +56,12 @@ def waiting(doing: str) -> Iterator[Callable[[str], object]]:
         shown[0] = text
 
     if not _watched():
-        yield show_instead
+        with _lines(lambda: shown[0]):
+            yield show_instead
         return
     from tqdm import tqdm
 
-    done = threading.Event()
-
-    def show() -> None:
+    def show(done: threading.Event) -> None:
         if done.wait(1):
             return
         with tqdm(bar_format="{desc} {elapsed}", desc=doing, leave=False, file=sys.stderr) as line:
@@ -59,13 +69,34 @@ def waiting(doing: str) -> Iterator[Callable[[str], object]]:
             while not done.wait(0.5):
                 line.set_description_str(shown[0])
 
-    clock = threading.Thread(target=show, daemon=True)
-    clock.start()
-    try:
+    with _beside(show):
         yield show_instead
+
+
+@contextmanager
+def _lines(text: Callable[[], str]) -> Iterator[None]:
+    """Write `text()` with the time so far every half minute while the block runs."""
+    start = time.monotonic()
+
+    def write(done: threading.Event) -> None:
+        while not done.wait(_SECONDS_BETWEEN_LINES):
+            note(f"{text()}, {time.monotonic() - start:.0f} s so far")
+
+    with _beside(write):
+        yield
+
+
+@contextmanager
+def _beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Run `work` in a thread beside the block; the event that it gets is set at the block's end."""
+    done = threading.Event()
+    thread = threading.Thread(target=work, args=(done,), daemon=True)
+    thread.start()
+    try:
+        yield
     finally:
         done.set()
-        clock.join()
+        thread.join()
 
 
 def _watched() -> bool:

@@ -206,13 +206,15 @@ def _text(
     checked: CheckedGraph | None,
     options: Namespace,
 ) -> str:
-    graph = used.graph
+    graph, given = used.graph, table.interventional
+    sources = [*(["required"] if options.knowledge else []), *(["by interventions"] if given else [])]
+    rows = f"{table.n_rows:,} rows" + (f" and {len(given):,} in which a variable was set" if given else "")
     lines = [
-        f"{options.csv}: {table.n_rows:,} rows, {len(table.variables)} variables; {used.method} "
+        f"{options.csv}: {rows}, {len(table.variables)} variables; {used.method} "
         f"found {len(graph.directed)} directed and {len(graph.undirected)} undirected edges in "
         f"{used.seconds:.1f} s",
         *(f"repaired: {repair}" for repair in used.repairs),
-        *edge_lines(graph, confidence),
+        *edge_lines(graph, confidence, " or ".join(sources)),
         *([] if checked is None else check_lines(checked)),
     ]
     return "\n".join(lines)

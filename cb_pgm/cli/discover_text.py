@@ -45,21 +45,28 @@ class CheckedGraph:
     shd: int
 
 
-def edge_lines(graph: EssentialGraph, confidence: EdgeConfidence | None) -> list[str]:
-    """Return a line for each edge, and the other edges that resampled tables often have."""
+def edge_lines(graph: EssentialGraph, confidence: EdgeConfidence | None, known_by: str) -> list[str]:
+    """Return a line for each edge, and the other edges that resampled tables often have.
+
+    `known_by` says where the directions of the graph's background are from.
+    """
     lines = []
     for tail, head, kind in graph.edges():
-        line = f"{tail} {'--' if kind == 'undirected' else '->'} {head}{' (required)' * (kind == 'required')}"
+        line = (
+            f"{tail} {'—' if kind == 'undirected' else '→'} {head}{f' ({known_by})' * (kind == 'required')}"
+        )
         if confidence is not None and (remark := _remark(confidence, tail, head, kind != "undirected")):
             line += f"   {remark}"
         lines.append(line)
+    n_edges, sure = len(lines), len(lines) - sum("resampled" in line for line in lines)
+    if any(kind == "undirected" for _, _, kind in graph.edges()):
+        lines.append("(--: the rows don't show the direction)")
     if confidence is None:
         return lines
-    sure = len(lines) - sum("resampled" in line for line in lines)
     lines.append(
-        f"{share(sure, len(lines))} edges are found like this in at least {_SURE:.0%} of the "
+        f"{share(sure, n_edges)} edges are found like this in at least {_SURE:.0%} of the "
         f"{count(confidence.resamples, 'resampled table')}"
-        if lines
+        if n_edges
         else f"No edges; {count(confidence.resamples, 'resampled table')}"
     )
     lines += [
@@ -79,8 +86,8 @@ def _remark(confidence: EdgeConfidence, tail: str, head: str, directed: bool) ->
 
 def _shares(confidence: EdgeConfidence, tail: str, head: str) -> str:
     shares = {
-        f"{tail} -> {head}": confidence.share(tail, head, directed=True),
-        f"{head} -> {tail}": confidence.share(head, tail, directed=True),
+        f"{tail} → {head}": confidence.share(tail, head, directed=True),
+        f"{head} → {tail}": confidence.share(head, tail, directed=True),
         "undirected": confidence.share(tail, head, directed=False),
     }
     parts = [f"{name} {value:.0%}" for name, value in shares.items() if value > 0]
@@ -130,8 +137,7 @@ def check_lines(checked: CheckedGraph) -> list[str]:
     )
     lines.append(
         f"score ({_SCORES[checked.score_name]}, nats) {checked.score:,.1f}; the estimated graph's is "
-        f"{beside}; "
-        f"structural Hamming distance between the two {checked.shd}"
+        f"{beside}; structural Hamming distance between the two {checked.shd}"
     )
     return lines
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from cb_pgm.cli.usage import UsageError
 from cb_pgm.policies.registry import POLICIES
+from cb_pgm.wording import did_you_mean
 from discovery.table.settings import MISSING_TEXTS
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "add_toml_help",
     "check_reward_scale",
     "count",
+    "policy_name",
     "policy_summaries",
     "positive",
     "probability",
@@ -37,6 +39,9 @@ __all__ = [
 
 #: What a file of observations is, for --help.
 TABLE_HELP = "observations: a header, then one row for each; CSV, also .tsv or .csv.gz, or Parquet"
+
+_LARGEST_COUNT = 10**15  # float64 tells all whole numbers up to this, and nobody waits for more
+_LONGEST_SEED = 1000  # digits
 
 
 def add_result(parser: ArgumentParser | _ArgumentGroup) -> None:
@@ -183,13 +188,20 @@ class _PrintDocstring(Action):
         parser.exit()
 
 
-def add_bandit(parser: ArgumentParser, *, horizon: int | None = None) -> None:
-    """Add the options of one policy on real rows; without a default `horizon`, --horizon is required."""
+def add_bandit(parser: ArgumentParser, *, horizon: int | None = None, several: bool = False) -> None:
+    """Add the options of one policy on real rows, or of `several`.
+
+    Without a default `horizon`, --horizon is required.
+    """
     group = parser.add_argument_group("the bandit")
     names = [name for name, kind in POLICIES.items() if not kind.is_oracle]
     group.add_argument(
         "--policy",
-        default="screening",
+        **(
+            {"dest": "policies", "nargs": "+", "default": ["screening"]}
+            if several
+            else {"default": "screening"}
+        ),
         choices=names,
         metavar="NAME",
         help=f"{policy_summaries(names)} (default: screening)",
@@ -273,6 +285,16 @@ def policy_summaries(names: Iterable[str]) -> str:
     return "; ".join(f"{name}: {POLICIES[name].summary}" for name in names)
 
 
+def policy_name(text: str) -> str:
+    """Read the name of a policy, or that of one's own, module:attribute."""
+    if text in POLICIES or ":" in text:
+        return text
+    raise ArgumentTypeError(
+        f"expected a policy, or module:attribute for one of your own, but found {text!r}: "
+        f"{did_you_mean(text, POLICIES)}"
+    )
+
+
 def settings_of(options: Namespace, kind: type[Any]) -> dict[str, Any]:
     """Return those options that are fields of a settings dataclass, as its keywords."""
     names = [field.name for field in fields(kind) if hasattr(options, field.name)]
@@ -291,14 +313,14 @@ def check_reward_scale(options: Namespace) -> None:
 def count(text: str) -> int:
     """Read a whole number of at least 1, also as 3e5 or 300_000."""
     value = real(text)
-    if value < 1 or value != int(value):
-        raise ArgumentTypeError(f"expected a whole number of at least 1 but found {text}")
+    if not 1 <= value <= _LARGEST_COUNT or value != int(value):
+        raise ArgumentTypeError(f"expected a whole number from 1 to {_LARGEST_COUNT:,} but found {text}")
     return int(value)
 
 
 def seed(text: str) -> int:
     """Read a whole number of at least 0."""
-    if not text.strip().isdecimal():
+    if not text.strip().isdecimal() or len(text) > _LONGEST_SEED:
         raise ArgumentTypeError(f"expected a whole number of at least 0 but found {text}")
     return int(text)
 

@@ -20,7 +20,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any
 
-from cb_pgm.cli.usage import COMMANDS, UsageError
+from cb_pgm.cli.usage import COMMANDS, UsageError, WholeNames
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.provenance import VERSION, recorded_command
 from discovery.errors import DiscoveryError, TableError
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
-    _prepare_output(debug)
+    closed = _prepare_output(debug)
     try:
         parser, commands = _parsers(arguments)
         options = parser.parse_args(arguments)
@@ -48,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         except UsageError as error:
             commands[options.command].error(str(error))
         sys.stdout.flush()
+        if closed:
+            raise CausalBanditError("Expected an open stdout but found it closed: redirect it to a file")
     except KeyboardInterrupt:
         return _stopped("interrupted", 130, debug)
     except _Ended as ended:
@@ -110,7 +112,9 @@ def _parsers(arguments: Sequence[str]) -> tuple[ArgumentParser, dict[str, Argume
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
     commands = {}
     for name, summary in COMMANDS.items():
-        commands[name] = subparsers.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        commands[name] = subparsers.add_parser(
+            name, help=summary, description=summary, allow_abbrev=False, formatter_class=WholeNames
+        )
         if name in arguments:
             _module(name).add_arguments(commands[name])
     return parser, commands
@@ -128,12 +132,21 @@ class _Version(Action):
         parser.exit()
 
 
-def _prepare_output(debug: bool) -> None:
-    """Escape what stdout's encoding can't show, and silence the warnings of libraries."""
+def _prepare_output(debug: bool) -> bool:
+    """Escape what stdout's encoding can't show, and silence the warnings of libraries.
+
+    Python has no streams where the shell closed them: what is written there goes nowhere. Returns whether
+    that is so of stdout.
+    """
+    closed = sys.stdout is None
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the end
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     if not debug:
         warnings.simplefilter("ignore")
+    return closed
 
 
 def _stopped(line: str, status: int, debug: bool) -> int:

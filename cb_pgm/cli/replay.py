@@ -1,4 +1,4 @@
-"""`cb-pgm replay`: evaluate a policy on logged interventions."""
+"""`cb-pgm replay`: evaluate policies on logged interventions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_LIMIT = 2**62
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of `replay`."""
     add_table(parser, reward_required=True)
-    add_bandit(parser, horizon=_NO_LIMIT)
+    add_bandit(parser, horizon=_NO_LIMIT, several=True)
     group = parser.add_argument_group("the replay")
     group.add_argument(
         "--fewest-rows",
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=real,
         default=0.0,
         metavar="SHARE",
-        help="share of the observations kept for pulls without an intervention (default: 0)",
+        help="share of the observations, drawn at random, kept for pulls of nothing (default: 0)",
     )
     add_result(parser)
 
@@ -52,6 +52,7 @@ def execute(options: Namespace) -> None:
     with waiting("Replaying"):
         report = replay_log(
             Setup(data=options.csv, **settings_of(options, Setup)),
+            options.policies,
             runs=options.runs,
             fewest=options.fewest_rows,
             batch=options.batch,

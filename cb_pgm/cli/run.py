@@ -12,6 +12,7 @@ from cb_pgm.cli.options import (
     add_problem,
     add_table,
     count,
+    policy_name,
     policy_summaries,
     seed,
     settings_of,
@@ -44,10 +45,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--policy",
         dest="policies",
         nargs="+",
-        default=["cn-ucb", "ucb"],
-        choices=list(POLICIES),
+        default=["cn-ucb", "screening", "moss"],
+        type=policy_name,
         metavar="NAME",
-        help=f"{policy_summaries(POLICIES)} (default: cn-ucb ucb)",
+        help=f"{policy_summaries(POLICIES)} ; or module:attribute(key=value) for one "
+        "of your own, which is imported (default: cn-ucb screening moss)",
     )
     group.add_argument(
         "--horizon", type=count, default=100_000, metavar="T", help="rounds of each run (default: 100000)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from cb_pgm.cli.options import (
     count,
     settings_of,
 )
-from cb_pgm.cli.usage import UsageError
+from cb_pgm.cli.usage import UsageError, WholeNames
 from cb_pgm.files import json_text, print_text
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
 
     def verb(name: str, summary: str) -> ArgumentParser:
-        added = verbs.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        added = verbs.add_parser(
+            name, help=summary, description=summary, allow_abbrev=False, formatter_class=WholeNames
+        )
         added.add_argument("folder", type=Path, metavar="DIR", help="the session's folder")
         add_result(added)
         return added
@@ -74,6 +77,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="accept rows with another intervention than asked for, if the policy can use them",
     )
     tell.add_argument(
+        "--allow-unknown",
+        action="store_true",
+        help="accept empty fields and unknown states of variables not set, if the policy can use such rows",
+    )
+    tell.add_argument(
         "--again", action="store_true", help="record a file equal to an earlier one: these are other rows"
     )
 
@@ -85,6 +93,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="never ask for this intervention again: it can't be carried out",
     )
+
+    add_state = verb("add-state", "add a state of a variable that nature has produced; it can't be set")
+    add_state.add_argument("variable", metavar="VARIABLE", help="the variable")
+    add_state.add_argument("state", metavar="STATE", help="its new state")
 
     verb("status", "print the variables ruled out, those still possible, and the best arm")
     export = verb("export", "write all recorded rows as CSV")
@@ -99,6 +111,7 @@ def execute(options: Namespace) -> None:
         "ask": _ask,
         "tell": _tell,
         "withdraw": _withdraw,
+        "add-state": _add_state,
         "status": _status,
         "export": _export,
     }
@@ -153,10 +166,26 @@ def _ask(options: Namespace) -> None:
     from cb_pgm.session.status import pull_dict
 
     with Session.open(options.folder) as session:
+        before = {pull.number for pull in session.status().open}
         pulls = session.ask(batch=options.batch, pending=options.pending)
         status = session.status()
-    content = {"pulls": [pull_dict(pull) for pull in pulls], "over": status.over}
-    _print(options, content, _ask_text(options, pulls, status))
+    smaller = [pull for pull in pulls if pull.number in before and pull.left < options.batch]
+    note_on_batch = _open_before(smaller, options.batch, status.unit) if smaller else None
+    content = {"pulls": [pull_dict(pull) for pull in pulls], "over": status.over, "note": note_on_batch}
+    text = _ask_text(options, pulls, status)
+    _print(options, content, text if note_on_batch is None else f"{text}\n{note_on_batch}")
+
+
+def _open_before(pulls: Sequence[OpenPull], batch: int, unit: str) -> str:
+    """Return that these pulls were asked for before, with fewer rows than this batch."""
+    from cb_pgm.session.status import counted
+
+    left = ", ".join(f"{pull} with {counted(pull.left, unit)} to come" for pull in pulls)
+    were = "was" if len(pulls) == 1 else "were"
+    return (
+        f"{left[0].upper()}{left[1:]} {were} open already: --batch {batch} holds for new pulls only "
+        f"(tell the rows first, or withdraw the pull)"
+    )
 
 
 def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -> str:
@@ -187,6 +216,7 @@ def _tell(options: Namespace) -> None:
             options.pull,
             close=options.close,
             allow_noncompliance=options.allow_noncompliance,
+            allow_unknown=options.allow_unknown,
             again=options.again,
         )
         status = session.status()
@@ -223,6 +253,17 @@ def _withdraw(options: Namespace) -> None:
     if options.exclude:
         text += f"; {pull.intervention} will not be asked for again"
     _print(options, {"pull": pull.number, "left": pull.left, "excluded": options.exclude}, text)
+
+
+def _add_state(options: Namespace) -> None:
+    from cb_pgm.session.session import Session
+
+    with Session.open(options.folder) as session:
+        session.add_state(options.variable, options.state)
+    text = (
+        f"Added {options.variable} = {options.state}: rows with it can be told, but it will not be asked for"
+    )
+    _print(options, {"variable": options.variable, "state": options.state}, text)
 
 
 def _status(options: Namespace) -> None:

@@ -10,7 +10,10 @@ A new one is a module here, named like the command, and a line in `COMMANDS`. Th
 The modules import the rooms that do the work inside `execute`, so that --help takes a tenth of a second.
 """
 
-__all__ = ["COMMANDS", "UsageError"]
+import textwrap
+from argparse import HelpFormatter
+
+__all__ = ["COMMANDS", "UsageError", "WholeNames"]
 
 #: Each command with its line of help, in the order of --help.
 COMMANDS = {
@@ -24,6 +27,13 @@ COMMANDS = {
     "session": "conduct a real experiment: start, ask, tell, status, withdraw, export",
     "replay": "evaluate a policy on logged interventions, drawn without replacement",
 }
+
+
+class WholeNames(HelpFormatter):
+    """Help whose lines end between words only: a name with a hyphen, such as cn-ucb, can be searched for."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 
 class UsageError(Exception):

@@ -157,8 +157,8 @@ class InvarianceScreening:
 
         Those of candidates ruled out are meaningless.
         """
-        losses: NDArray[np.float64] = self._scores[0]
-        return losses
+        fits: NDArray[np.float64] = self._scores[0]
+        return fits
 
     def predictions(self, position: int) -> NDArray[np.float64]:
         """Return the running means of the candidate at `position` per joint state, float64 [cells].

@@ -169,6 +169,10 @@ def rewards_of(table: DiscreteTable) -> NDArray[np.float64]:
     """Return the table's rewards, or raise CausalBanditError where there are none, or all are the same."""
     if table.rewards is None:
         raise CausalBanditError("Expected a table with rewards but found none: name the reward column")
+    if not len(table.rewards):
+        raise CausalBanditError(
+            "Expected rows in which nothing was set but found none: add observations, or replay the log"
+        )
     if np.ptp(table.rewards) == 0:
         raise CausalBanditError(
             f"Expected rewards that differ but found {table.rewards[0]:g} in every row: name another reward"
@@ -210,7 +214,9 @@ def _gaussian_bic(
     table: DiscreteTable, rewards: NDArray[np.float64], cards: Sequence[int]
 ) -> Callable[[tuple[int, ...]], float]:
     """Return the score −N/2 · log(residual variance) − (fitted means)/2 · log N − (parents) · log n."""
-    centred = rewards - rewards.mean()
+    centred = rewards - rewards[0]  # exact for rewards that are large beside their differences
+    centred /= np.abs(centred).max()  # the score only shifts by a constant
+    centred -= centred.mean()
     n_rows, total = len(rewards), float(centred @ centred)
 
     def bic(columns: tuple[int, ...]) -> float:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["all_edges", "effect_gap", "effective_gaps", "reward_gap"]
 
-_ZERO = 1e-12  # a gap below this is rounding
+_ZERO = 1e-12  # a gap below this, times the size of the numbers, is rounding
 
 Edge = tuple[int, int]
 Settable = Mapping[int, Sequence[int]]
@@ -50,7 +50,9 @@ def reward_gap(observed: float, means: Mapping[int, NDArray[np.float64]], settab
         for variable, values in means.items()
         if settable.get(variable)
     )
-    return _least(moves)
+    # Means are rounded in proportion to their size, whatever the unit of the rewards.
+    size = max((float(np.abs(values).max()) for values in means.values()), default=0.0)
+    return _least(moves, max(abs(observed), size))
 
 
 def effect_gap(exact: ExactInference, edges: Iterable[Edge], settable: Settable) -> float:
@@ -171,6 +173,6 @@ def _upstream(wanted: set[int], arrows: Iterable[Edge]) -> set[int]:
     return reached
 
 
-def _least(moves: Iterable[float]) -> float:
+def _least(moves: Iterable[float], size: float = 1.0) -> float:
     least = min((float(move) for move in moves), default=1.0)
-    return 0.0 if least < _ZERO else least
+    return 0.0 if least < _ZERO * size else least

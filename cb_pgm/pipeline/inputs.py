@@ -17,6 +17,7 @@ from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.wording import count, did_you_mean, nearest
 from discovery import EssentialGraph, GraphError, Marginals, estimate, repair
+from discovery.documents import json_content
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
 
@@ -336,8 +337,8 @@ def _is_json(text: str) -> bool:
 def _without_remarks(text: str) -> str:
     """Return the graph alone where the text is what ``cb-pgm discover --json`` printed."""
     try:
-        content = json.loads(text)
-    except json.JSONDecodeError:
+        content = json_content(text)
+    except ValueError:
         return text
     if not isinstance(content, dict):
         return text

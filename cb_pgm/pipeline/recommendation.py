@@ -192,7 +192,7 @@ def _after_truth(task: Task, arm: Intervention) -> tuple[str, ...]:
     if lost <= 0:
         verdict = "In the true network no intervention on one variable is better."
     spread = "repeat with --runs 20 to see the spread, or " if task.settings.runs == 1 else ""
-    return verdict, f"Next: {spread}leave out --truth for a rehearsal on the table alone."
+    return verdict, f"Next: {spread}leave out --truth to see what the table alone says."
 
 
 def _ordered(one: float, other: float) -> Interval:

@@ -249,7 +249,9 @@ def _legend(report: RunReport) -> list[str]:
         graph = "given" if task.settings.graph is not None else "estimated"
         lines.append(f"estimated: the policy works on the {graph} graph, with marginals from the table.")
     if any(not policy_kind(name).is_oracle for name in on_oracle):
-        lines.append(f"oracle: the policy works on the graph of the {system}, with exact marginals.")
+        lines.append(
+            f"oracle: the policy works on the essential graph of the {system}, with marginals from the table."
+        )
     lines += [
         f"{name}: {policy_kind(name).summary}." for name in sorted(on_oracle) if policy_kind(name).is_oracle
     ]
@@ -267,7 +269,9 @@ def _legend(report: RunReport) -> list[str]:
     )
     means = [statistics.fmean(played.outcome.regret for played in group) for group in report.groups()]
     if min(means) < 0:
-        lines.append("Regret below zero: the policy set several variables at once, which was better.")
+        lines.append(
+            "Regret below zero: the policy set several variables at once, better than any single one."
+        )
     budgets = {entry.name: entry.policy.budget for entry in task.entries}
     lines += [f"{name}: {budget}." for name, budget in budgets.items() if len(budget.shares()) > 1]
     return lines

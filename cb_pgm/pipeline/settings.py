@@ -32,9 +32,10 @@ class RunSettings(TableSettings, EstimateSettings):
     graph
         A graph in JSON or BIF to use instead of an estimate.
     policies
-        Names from `cb_pgm.policies.registry.POLICIES`. Policies that work on a graph play on the "estimated"
+        Names from `cb_pgm.policies.registry`, or "module:attribute(key=value)" for policies of your own.
+        Policies that work on a graph play on the "estimated"
         graph with the marginals of the table. With a true network they also play on the "oracle" graph, which
-        is the true essential graph with exact marginals. Policies that know the whole system count as
+        is the true essential graph, with the same marginals. Policies that know the whole system count as
         "oracle" too, those that use no graph as "none".
     horizon
         Rounds of each run.
@@ -77,7 +78,7 @@ class RunSettings(TableSettings, EstimateSettings):
     truth: str | Path | None = None
     hidden: Sequence[str] = ()
     graph: str | Path | None = None
-    policies: Sequence[str] = ("cn-ucb", "ucb")
+    policies: Sequence[str] = ("cn-ucb", "screening", "moss")
     horizon: int = 100_000
     runs: int = 1
     seed: int | None = None

@@ -79,13 +79,13 @@ def draw_effects(
         axes.axvline(do_nothing, color="#000000", linewidth=1.2, linestyle="--", label="do(), nothing set")
         for ground, own in frame.groupby("ground", sort=False):
             _draw_ground(axes, str(ground), own, arms)
-        axes.set_yticks(range(len(arms)), [shortened(arm) for arm in arms])
+        axes.set_yticks(range(len(arms)), [shortened(arm, 18 if narrow else 28) for arm in arms])
         axes.set_ylim(len(arms) - 0.5, -0.5)
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
         axes.set_axisbelow(True)
-        axes.set_xlabel(f"mean of {shortened(reward)}")
+        figure.supxlabel(f"mean of {shortened(reward)}", fontsize=mpl.rcParams["axes.labelsize"])
         handles, names = axes.get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=2 if narrow else 4, frameon=False)
     return figure

@@ -101,11 +101,11 @@ def place(dag: nx.DiGraph[str], nodes: Collection[str] | None = None) -> Placeme
     return Placement(layout, widths, left, right, low * _LAYER)
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, longest: int = _LONGEST_LABEL) -> str:
     """Return the name as it is written in a box: of more than 28 characters the middle is left out."""
-    if len(name) <= _LONGEST_LABEL:
+    if len(name) <= longest:
         return name
-    half = (_LONGEST_LABEL - 1) // 2
+    half = (longest - 1) // 2
     return f"{name[:half]}…{name[-half:]}"
 
 

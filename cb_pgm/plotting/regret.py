@@ -9,6 +9,8 @@ changes.
 
 from __future__ import annotations
 
+import io
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +24,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
+from cb_pgm.files import replaced
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
@@ -30,6 +34,7 @@ __all__ = [
     "OKABE_ITO",
     "STYLE",
     "draw_regret",
+    "legal",
     "line_name",
     "line_style",
     "log_scale",
@@ -37,6 +42,7 @@ __all__ = [
     "regret_bands",
     "save",
     "saving",
+    "svg_text",
 ]
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -50,6 +56,9 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+
+# What XML can't hold; a name in a table may have it.
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def regret_bands(curves: pd.DataFrame, *, low: float = 0.1, high: float = 0.9) -> pd.DataFrame:
@@ -185,9 +194,24 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     """Write ``stem.png`` and ``stem.svg`` and return both paths; equal figures give equal bytes."""
     png, svg = stem.with_suffix(".png"), stem.with_suffix(".svg")
     with saving():
-        figure.savefig(png, dpi=150, metadata={"Software": None})
-        figure.savefig(svg, metadata={"Date": None})
+        with replaced(png) as partial:
+            figure.savefig(partial, format="png", dpi=150, metadata={"Software": None})
+        with replaced(svg) as partial:
+            partial.write_text(svg_text(figure), encoding="utf-8")
     return png, svg
+
+
+def svg_text(figure: Figure, *, transparent: bool = False) -> str:
+    """Return the figure as SVG; characters of a name that XML can't hold are replaced."""
+    written = io.StringIO()
+    with saving():
+        figure.savefig(written, format="svg", transparent=transparent, metadata={"Date": None})
+    return legal(written.getvalue())
+
+
+def legal(text: str) -> str:
+    """Return the text with a replacement character for each that XML can't hold."""
+    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _list_lines(figure: Figure, axes: Axes) -> None:

@@ -20,6 +20,8 @@ class ArmPolicy(Policy):
     subclass implements `_next_pull`, and states the reason for its choice in `_reason`.
     """
 
+    learns_from_rewards_only = True
+
     _reason = "the highest upper confidence bound"
 
     def _chosen_arms(self) -> Sequence[Intervention]:

@@ -59,6 +59,10 @@ class Policy(ABC):
     #: and rows with another state than the requested one, can be given to `tell` as rows under do().
     learns_from_any_row: bool = False
 
+    #: Whether the policy learns only from the rewards of the interventions made. Then a row may come without
+    #: the states of variables that weren't set: their codes are −1.
+    learns_from_rewards_only: bool = False
+
     _failure_prob = _DEFAULT_FAILURE_PROB
 
     def __init__(self, states: States, *, noise_scale: float = 1.0, settable: States | None = None) -> None:

@@ -76,6 +76,8 @@ class _Prior:
     means: NDArray[np.float64]  # [sets, arms]
     worth: NDArray[np.float64]  # [sets, arms], in rows
     cumulated: NDArray[np.float64]  # [sets]: cumulated posterior probabilities of the sets
+    first: NDArray[np.float64]  # [sets, arms]: the parameters of the Beta posteriors
+    second: NDArray[np.float64]
 
 
 class BackdoorBandit(ArmPolicy):
@@ -91,7 +93,7 @@ class BackdoorBandit(ArmPolicy):
     states, settable
         As in `Policy`.
     noise_scale
-        ½, as for all rewards in [0, 1]. Other rewards are refused.
+        As in `Policy`, at most ½, as for all rewards in [0, 1]. Other rewards are refused.
     observed
         Rows recorded under do() before any play starts. `warm_start` adds rows before a single one.
     graph
@@ -100,7 +102,7 @@ class BackdoorBandit(ArmPolicy):
     Raises
     ------
     PolicyError
-        If `noise_scale` isn't ½, or a reward isn't in [0, 1].
+        If `noise_scale` exceeds ½, or a reward isn't in [0, 1].
     """
 
     name = "bbb"
@@ -116,10 +118,10 @@ class BackdoorBandit(ArmPolicy):
         settable: States | None = None,
     ) -> None:
         super().__init__(states, noise_scale=noise_scale, settable=settable)
-        if noise_scale != UNIT_INTERVAL_SCALE:
+        if noise_scale > UNIT_INTERVAL_SCALE:
             raise PolicyError(
-                f"Expected rewards in [0, 1], whose noise scale is {UNIT_INTERVAL_SCALE}, for {self.name} "
-                f"but found a noise scale of {noise_scale:g}: rescale the rewards or play thompson"
+                f"Expected rewards in [0, 1] for {self.name}, so a noise scale of at most "
+                f"{UNIT_INTERVAL_SCALE}, but found {noise_scale:g}: rescale the rewards or play thompson"
             )
         if observed is not None:
             self._check(observed)
@@ -156,13 +158,11 @@ class BackdoorBandit(ArmPolicy):
             self._priors = self._from_table()
             for prior in self._priors:
                 self._update(prior)
-        draws = np.empty(len(self._pulls))
-        uniform = self._draw.random(len(self._priors))
-        for prior, draw in zip(self._priors, uniform, strict=True):
-            chosen = min(int(np.searchsorted(prior.cumulated, draw, side="right")), len(prior.cumulated) - 1)
-            first, second = self._posterior(prior, prior.means[chosen], prior.worth[chosen])
-            draws[prior.arms] = self._draw.beta(first, second)
-        return self._pulls[int(np.argmax(draws))]
+        first, second = np.empty(len(self._pulls)), np.empty(len(self._pulls))
+        for prior, draw in zip(self._priors, self._draw.random(len(self._priors)), strict=True):
+            chosen = min(int(prior.cumulated.searchsorted(draw, side="right")), len(prior.cumulated) - 1)
+            first[prior.arms], second[prior.arms] = prior.first[chosen], prior.second[chosen]
+        return self._pulls[int(np.argmax(self._draw.beta(first, second)))]
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
         return self._next_pull()  # another draw from the posterior so far
@@ -190,12 +190,12 @@ class BackdoorBandit(ArmPolicy):
             if sets is None or codes is None or rewards is None:
                 # Beta(1, 1): a mean of ½ that is worth two rows
                 half = np.full((1, len(can_be_set)), 0.5)
-                priors.append(_Prior(arms, np.zeros(1), half, 4 * half, np.ones(1)))
+                priors.append(_Prior(arms, np.zeros(1), half, 4 * half, np.ones(1), half, half))
                 continue
             candidates, chances = sets[column]
             found = np.stack([self._adjusted(codes, rewards, column, chosen) for chosen in candidates])
             means, worth = found[:, 0, can_be_set], found[:, 1, can_be_set]
-            priors.append(_Prior(arms, np.log(chances), means, worth, np.ones(len(chances))))
+            priors.append(_Prior(arms, np.log(chances), means, worth, chances, means, worth))
         return tuple(priors)
 
     def _adjusted(
@@ -211,19 +211,15 @@ class BackdoorBandit(ArmPolicy):
         totals = np.bincount(cells, weights=rewards, minlength=size)
         return backdoor_estimate(np.reshape(rows, shape), np.reshape(totals, shape))
 
-    def _posterior(
-        self, prior: _Prior, means: NDArray[np.float64], worth: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return both parameters of the arms' Beta posteriors for one or all parent sets."""
-        rows, totals = self._arms.rows[prior.arms], self._arms.totals[prior.arms]
-        counted = worth if not self._seen else np.minimum(worth, max(1, int(rows.sum())))
-        return means * counted + totals, (1 - means) * counted + rows - totals
-
     def _update(self, prior: _Prior) -> None:
-        """Update the probabilities of the variable's parent sets."""
+        """Update the posteriors of the variable's arms and the probabilities of its parent sets."""
         rows, totals = self._arms.rows[prior.arms], self._arms.totals[prior.arms]
-        first, second = self._posterior(prior, prior.means, prior.worth)
-        likelihood = betaln(first, second) - betaln(first - totals, second - (rows - totals))
-        logs = prior.logs + likelihood.sum(axis=1)
-        prior.cumulated = np.cumsum(np.exp(logs - logs.max()))
-        prior.cumulated /= prior.cumulated[-1]
+        # The uniform prior without a table is worth two rows, whether or not the arm was pulled.
+        counted = np.minimum(prior.worth, max(1, int(rows.sum()))) if self._seen else prior.worth
+        before = prior.means * counted, (1 - prior.means) * counted
+        prior.first, prior.second = before[0] + totals, before[1] + (rows - totals)
+        if len(prior.logs) > 1:
+            likelihood = betaln(prior.first, prior.second) - betaln(*before)
+            logs = prior.logs + likelihood.sum(axis=1)
+            prior.cumulated = np.cumsum(np.exp(logs - logs.max()))
+            prior.cumulated /= prior.cumulated[-1]

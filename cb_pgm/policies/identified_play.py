@@ -21,9 +21,9 @@ _SHARE = 0.5
 _RECHECK_GROWTH = 1.1  # the open arms are determined anew each time the rounds have grown by this factor
 _NARROWEST_AT = 100
 # The largest cost of the other arms' rounds while all are played, relative to that of the rounds before.
-_COST_SHARE = 0.1
+_COST_SHARE = 0.05
 _FIRST_PLAYED = 50  # rounds on the parents' arms after which the other arms' cost is estimated
-_CLEARLY = 2.0  # standard errors by which an arm looks better, or rounds look costly
+_CLEARLY = 3.0  # standard errors by which an arm looks better
 
 
 class IdentifiedPlay:
@@ -39,7 +39,7 @@ class IdentifiedPlay:
 
     A wrong identification shows in what it earns: if the parents' arms yield hardly more than the others,
     playing all arms costs hardly anything. So MOSS over all arms, by the rows in which each was set, chooses
-    as long as the rounds that it spends on other arms clearly cost less than a tenth of what all rounds
+    as long as the rounds that it spends on other arms clearly cost less than a twentieth of what all rounds
     before the identification have cost.
 
     Parameters
@@ -181,7 +181,7 @@ class IdentifiedPlay:
             return math.inf
         gain = self._played_total / self._played_rows - float((totals[pulled] / rows[pulled]).mean())
         error = math.sqrt(1 / self._played_rows + float((1 / rows[pulled]).sum()) / pulled.sum() ** 2)
-        return max(0.0, gain - _CLEARLY * self._noise_scale * error)
+        return max(0.0, gain - self._noise_scale * error)
 
     def _best_mean(self) -> float:
         n, rows = self._n_parent_arms, self.arms.rows

@@ -2,23 +2,30 @@
 
 A new policy is a class in a file of this package and a line in `POLICIES`. Its module is imported only when
 the policy is constructed, so listing the names imports nothing heavy.
+
+"module:attribute" names a policy of your own: a subclass of `Policy`, or a function that takes a
+`PolicyContext` and returns a policy. Such a name imports code, from where Python would import it
+(``sys.path``) and from nowhere else. Settings are keywords with Python
+literals as values, as in "my_module:MyPolicy(width=2)".
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.wording import listed
+from cb_pgm.wording import did_you_mean, listed
 
 if TYPE_CHECKING:  # `--help` lists the policies, and importing these would slow it down
     from cb_pgm.policies.base import Policy
     from cb_pgm.policies.context import PolicyContext
 
-__all__ = ["POLICIES", "PolicyKind", "make_policy", "policy_kind"]
+__all__ = ["POLICIES", "PolicyKind", "make_policy", "own_policy", "policy_kind"]
 
 
 @dataclass(frozen=True)
@@ -49,14 +56,25 @@ class PolicyKind:
     identifies: bool = True
 
 
-def make_policy(name: str, context: PolicyContext) -> Policy:
+def make_policy(name: str, context: PolicyContext, **settings: Any) -> Policy:
     """Construct the policy of that name from `context`.
+
+    Parameters
+    ----------
+    name
+        A name from `POLICIES`, or "module:attribute" for one of your own.
+    context
+        What the policy may need to know.
+    **settings
+        Further keywords of a policy of your own, besides those in its name.
 
     Raises
     ------
     PolicyError
         If there is no such policy, or it needs a graph, gaps or a truth that the context doesn't have.
     """
+    if name not in POLICIES and ":" in name:
+        return _own_policy(name, context, settings)
     kind = policy_kind(name)
     module, _, attribute = kind.home.partition(":")
     made: type[Policy] = getattr(import_module(f"cb_pgm.policies.{module}"), attribute)
@@ -64,11 +82,92 @@ def make_policy(name: str, context: PolicyContext) -> Policy:
 
 
 def policy_kind(name: str) -> PolicyKind:
-    """Return the registry entry of that name, or raise a PolicyError that lists all names."""
+    """Return the registry entry of that name, or raise a PolicyError that lists all names.
+
+    A policy of your own is imported; it counts as one that works on a graph, and is played once for each.
+    """
+    if name not in POLICIES and ":" in name:
+        made, _ = own_policy(name)
+        summary = (inspect.getdoc(made) or "a policy of your own").partition("\n")[0].rstrip(".")
+        return PolicyKind(name, summary, needs_graph=True)
     if name not in POLICIES:
         names = listed(POLICIES, most=len(POLICIES), last="or")
         raise PolicyError(f"Expected the policy {names} but found {name!r}")
     return POLICIES[name]
+
+
+def own_policy(name: str, settings: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    """Import the policy named "module:attribute" or "module:attribute(key=value)", and return its keywords.
+
+    Parameters
+    ----------
+    name
+        The name.
+    settings
+        Further keywords.
+
+    Returns
+    -------
+    made, keywords
+        The class or function, and all keywords for it.
+
+    Raises
+    ------
+    PolicyError
+        If it can't be imported, isn't a class or function, or doesn't take a keyword.
+    """
+    module, _, call = name.partition(":")
+    attribute, keywords = _parsed_call(call.strip(), name)
+    keywords |= dict(settings or {})
+    try:
+        made: Any = import_module(module.strip())
+        for part in attribute.split("."):
+            made = getattr(made, part)
+    except Exception as error:  # whatever the user's own module raises when it is imported
+        raise PolicyError(
+            f"Expected a policy at {name!r} but found {type(error).__name__}: {error}: check the name, and "
+            f"that Python can import the module (PYTHONPATH)"
+        ) from error
+    if not callable(made):
+        raise PolicyError(f"Expected a class or a function at {name!r} but found {made!r}: name one")
+    parameters = inspect.signature(made).parameters
+    if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
+        for keyword in keywords:
+            if keyword not in parameters:
+                raise PolicyError(
+                    f"Expected settings of {name!r} but found {keyword!r}: "
+                    f"{did_you_mean(keyword, parameters)}"
+                )
+    return made, keywords
+
+
+def _parsed_call(call: str, name: str) -> tuple[str, dict[str, Any]]:
+    """Return the attribute and the keywords of "attribute" or "attribute(key=literal, …)"."""
+    try:
+        tree = ast.parse(call, mode="eval").body
+        if not isinstance(tree, ast.Call):
+            return ast.unparse(tree), {}
+        if tree.args or any(keyword.arg is None for keyword in tree.keywords):
+            raise ValueError("only keywords are settings")
+        keywords = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in tree.keywords}
+        return ast.unparse(tree.func), keywords
+    except (SyntaxError, ValueError) as error:
+        raise PolicyError(
+            f"Expected a policy as module:attribute or module:attribute(key=value) but found {name!r} "
+            f"({error}): write it so"
+        ) from None
+
+
+def _own_policy(name: str, context: PolicyContext, settings: Mapping[str, Any]) -> Policy:
+    from cb_pgm.policies.base import Policy  # imported late: the command line lists names without it
+
+    made, keywords = own_policy(name, settings)
+    if isinstance(made, type) and issubclass(made, Policy):
+        return made.from_context(context, **keywords)
+    policy = made(context, **keywords)
+    if not isinstance(policy, Policy):
+        raise PolicyError(f"Expected {name!r} to return a policy but found {policy!r}: return one")
+    return policy
 
 
 #: name → kind, in the order in which lists show them.

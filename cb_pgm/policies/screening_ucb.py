@@ -325,8 +325,8 @@ class ScreeningUCB(Policy):
             allowed = np.where(self._settable_codes, costs, np.inf)[list(first)]
             if not np.isfinite(allowed).any():
                 return None
-            cheapest, at_state = np.unravel_index(np.argmin(allowed), allowed.shape)
-            arm = first[int(cheapest)], int(at_state)
+            row, cheapest = divmod(int(np.argmin(allowed)), allowed.shape[1])
+            arm = first[row], cheapest
         else:
             arm, _ = self._recent.best_arm(
                 list(dict.fromkeys((*first, *second))),
@@ -362,7 +362,7 @@ class ScreeningUCB(Policy):
         arms = self._play.arms if self._play is not None else self._arms
         text = f"the highest upper confidence bound: {arms.describe(pull.intervention)}"
         if self._play is not None and self._play.is_outsider(pull.intervention):
-            text += f"; {' and '.join(pull.intervention)} seldom has this state by itself"
+            text += f"; {' and '.join(pull.intervention)} may still move the reward"
         return text
 
     def _leader_and_challenger(self) -> tuple[int, int] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from cb_pgm.session.from_table import from_table
 from cb_pgm.session.settings import STOPS
 from cb_pgm.session.setup import Beginning, Setup
 from cb_pgm.wording import listed
+from discovery.documents import toml_content
 from discovery.table.rows import find_reward
 
 __all__ = ["prepare"]
@@ -100,8 +100,8 @@ def _given_states(
     if not isinstance(given, Mapping):
         source = repr(os.fspath(given))
         try:
-            content = tomllib.loads(Path(given).read_text(encoding="utf-8-sig"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            content = toml_content(Path(given).read_text(encoding="utf-8-sig"))
+        except ValueError as error:
             raise SessionError(f"Expected a TOML file but found {source}, which isn't one: {error}") from None
         reward, given = content.get("reward"), content.get("states", {})
         if not isinstance(given, Mapping) or not isinstance(reward, str | None):

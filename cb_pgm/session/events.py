@@ -13,7 +13,18 @@ from numpy.typing import NDArray
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import Intervention
 
-__all__ = ["Asked", "Earlier", "Event", "Record", "Rows", "Told", "Withdrawn", "from_record", "to_record"]
+__all__ = [
+    "AddedState",
+    "Asked",
+    "Earlier",
+    "Event",
+    "Record",
+    "Rows",
+    "Told",
+    "Withdrawn",
+    "from_record",
+    "to_record",
+]
 
 _OBSERVATION = Intervention()
 
@@ -25,7 +36,7 @@ class Rows:
     Attributes
     ----------
     codes
-        int16 [m, n]: the index of each variable's state.
+        int16 [m, n]: the index of each variable's state; −1 where it is unknown.
     fields
         float64 [m]: the fields of the reward column (`RewardColumn`).
     complied
@@ -80,7 +91,15 @@ class Withdrawn:
     excluded: bool
 
 
-Event = Earlier | Asked | Told | Withdrawn
+@dataclass(frozen=True)
+class AddedState:
+    """A variable has a further state, which nature produced and nobody can set."""
+
+    variable: str
+    state: str
+
+
+Event = Earlier | Asked | Told | Withdrawn | AddedState
 
 
 class Record(NamedTuple):
@@ -114,6 +133,8 @@ def to_record(event: Event) -> Record:
             return Record("told", pull, None, len(rows), digest, int(closes), *_blobs(rows))
         case Withdrawn(pull, reason, excluded):
             return Record("withdrawn", pull, note=reason, flag=int(excluded))
+        case AddedState(variable, state):
+            return Record("state", intervention=_text(Intervention({variable: state})))
 
 
 def from_record(record: Record, n_states: NDArray[np.int64]) -> Event:
@@ -142,6 +163,9 @@ def from_record(record: Record, n_states: NDArray[np.int64]) -> Event:
                 return Told(record.pull, rows, bool(record.flag), record.note or "")
             case "withdrawn" if record.pull is not None:
                 return Withdrawn(record.pull, record.note or "", bool(record.flag))
+            case "state":
+                ((variable, state),) = _intervention(record).items()
+                return AddedState(variable, state)
     except (TypeError, ValueError, AttributeError) as error:
         raise SessionError(f"Expected an event but found a damaged one ({error}): restore the file") from None
     raise SessionError(f"Expected an event but found one of kind {record.kind!r}: restore the file")
@@ -169,6 +193,6 @@ def _rows(record: Record, n_states: NDArray[np.int64]) -> Rows:
     complied = np.frombuffer(record.complied or b"\1" * size, dtype=np.uint8).astype(np.bool_)
     if len(fields) != size or len(complied) != size or not np.isfinite(fields).all():
         raise ValueError("rewards that don't fit")
-    if size and not ((codes >= 0).all() and (codes < n_states).all()):
+    if size and not ((codes >= -1).all() and (codes < n_states).all()):
         raise ValueError("states that don't exist")
     return Rows(codes, fields, complied)

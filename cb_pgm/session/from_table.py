@@ -20,7 +20,7 @@ from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.setup import Beginning, Setup
 from discovery.table.discrete_table import DiscreteTable, Source, read
-from discovery.table.rows import find_reward
+from discovery.table.rows import MIN_ROWS, find_reward
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
 
@@ -74,19 +74,19 @@ def settings_of(
         If a setting doesn't fit the table, or the graph can't be estimated.
     """
     rewards = given_rewards(table)
+    done = table.interventional
+    every = rewards if done is None or done.rewards is None else np.append(rewards, done.rewards)
     notes = list(table.warnings)
-    low, high = float(rewards.min()), float(rewards.max())
+    low, high = float(every.min()), float(every.max())
     if reward.low is not None and reward.high is not None and not reward.low <= low <= high <= reward.high:
         raise SessionError(
             f"Expected rewards from {reward.low:g} to {reward.high:g} but found them from {low:g} to "
             f"{high:g} in the table: widen --reward-range"
         )
-    done = table.interventional
-    every = rewards if done is None or done.rewards is None else np.append(rewards, done.rewards)
     scale = setup.scale_of_rewards(reward, every)
     if setup.noise_scale is None and reward.state is None and reward.low is None:
         # σ is half the observed range, so that range must hold for the rows to come as well.
-        reward = replace(reward, low=float(every.min()), high=float(every.max()))
+        reward = replace(reward, low=low, high=high)
         notes.append(
             f"rewards must lie in the table's range, {reward.low:g} to {reward.high:g}; the noise scale is "
             f"half of it, {scale:.4g}: set another range (--reward-range) or the noise scale (--noise-scale)"
@@ -95,14 +95,23 @@ def settings_of(
     source = {"rows": table.n_rows, "sha256": table.sha256}
     maximised = table if not setup.minimize else replace(table, rewards=_flipped(rewards, reward))
     if not policy_kind(setup.policy).needs_graph:
-        varied = low < high  # constant rewards say nothing about the reward's parents
+        # Constant rewards, or none, say nothing about the reward's parents.
+        varied = len(rewards) > 0 and float(np.ptp(rewards)) > 0
         parents = setup.max_parents or (max(1, len(choose_reward_parents(maximised))) if varied else 1)
-        return setup.settings(reward, states, scale, max_parents=parents, source=source), tuple(notes)
+        settings = setup.settings(
+            reward, states, scale, max_parents=parents, source=source, merged=table.merged
+        )
+        return settings, tuple(notes)
 
     if setup.graph is None:
         used = inputs.estimated_graph(table, setup)
     else:
         used = inputs.read_graph(Path(setup.graph), table.variables)
+    if table.n_rows < MIN_ROWS:  # of a given graph too the policy needs the probabilities of all states
+        raise SessionError(
+            f"Expected at least {MIN_ROWS} rows in which nothing was set for {setup.policy}, which works on "
+            f"a graph, but found {table.n_rows}: choose a policy that works without one (screening, moss)"
+        )
     fitted = rehearse(
         maximised, used.graph, settable=inputs.settable_states(table.states, setup.not_settable)
     )
@@ -116,6 +125,7 @@ def settings_of(
         graph=used.graph,
         marginals=inputs.marginals_over(maximised, states),
         source=source | {"graph": used.method},
+        merged=table.merged,
     )
     entry = Entry(setup.policy, "estimated", settings.new_policy())
     notes += [*used.warnings, *(f"the graph was repaired: {repair}" for repair in used.repairs)]

@@ -1,4 +1,4 @@
-"""Evaluate a policy on logged interventions: rows are drawn without replacement as the policy asks for them.
+"""Evaluate policies on logged interventions: rows are drawn without replacement as the policy asks for them.
 
 Nothing is modelled: a replay has the same distribution as an experiment in which the rows of each arm are
 measured in a random order. The policy can't ask for an arm without rows. A replay ends when the policy asks
@@ -7,21 +7,23 @@ for an arm that has no rows left, since its next outcome is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError, SessionError
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.session.events import Earlier, Rows, Told
 from cb_pgm.session.from_table import earlier_rows, given_rewards, read_table, rows_of, settings_of
 from cb_pgm.session.replay_report import LoggedArm, ReplayReport, ReplayRun
-from cb_pgm.session.settings import SessionSettings
+from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.state import SessionState
 from cb_pgm.session.status import status_of
-from discovery.table.discrete_table import Source, source_name
+from discovery.table.discrete_table import DiscreteTable, source_name
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Setup
@@ -30,24 +32,34 @@ __all__ = ["replay_log"]
 
 
 def replay_log(
-    setup: Setup, *, runs: int = 1, fewest: int = 20, batch: int = 1, hold_out: float = 0.0
+    setup: Setup,
+    policies: Sequence[str] = (),
+    *,
+    runs: int = 1,
+    fewest: int = 20,
+    batch: int = 1,
+    hold_out: float = 0.0,
 ) -> ReplayReport:
     """Replay a log of interventions.
 
     Parameters
     ----------
     setup
-        The settings as for a session, with `data` and an `intervention_column`. The horizon is at most the
-        number of logged rows.
+        The settings as for a session, with `data` and an `intervention_column`, which a session's export
+        needs not be told. The horizon is at most the number of logged rows.
+    policies
+        Names of the policies to compare; none: that of `setup` alone.
     runs
-        The number of replays, each with the rows in another order.
+        The number of replays of each policy, each with the rows in another order. The orders are the same for
+        all policies, so that adding one changes nothing for another.
     fewest
         Arms with fewer rows are left out, since they would end the replay at once.
     batch
         The smallest number of rows of a pull.
     hold_out
-        The share of the observations that is drawn when the policy asks for do(). The policy and the
-        marginals of the graph use the other observations only. With 0 there are no rows for do().
+        The share of the observations that is drawn when the policy asks for do(), chosen at random by the
+        seed. The policy and the marginals of the graph use the other observations only. With 0 there are no
+        rows for do().
 
     Returns
     -------
@@ -59,18 +71,29 @@ def replay_log(
     DiscoveryError, CausalBanditError
         If the table or a setting isn't valid, or no arm has enough rows.
     """
-    if setup.data is None or setup.intervention_column is None:
-        raise SessionError(
-            "Expected a log and its column that names the variable set but found none: give both, the column "
-            "with --intervention-column"
-        )
+    if setup.data is None:
+        raise SessionError("Expected a log of interventions but found none: give one")
     if runs < 1 or fewest < 1 or batch < 1 or not 0 <= hold_out < 1:
         raise CausalBanditError(
             f"Expected runs, fewest and batch of at least 1 and hold_out from 0 to below 1 but found {runs}, "
             f"{fewest}, {batch} and {hold_out}: change the one out of range"
         )
-    log, notes = _read(setup, setup.data, fewest, hold_out)
-    seed = log.settings.seed
+    seed = secrets.randbits(32) if setup.seed is None else setup.seed
+    table, reward = read_table(setup, setup.data)
+    if table.interventional is None:
+        raise SessionError(
+            "Expected a log with a column that names the variable set in each row but found none "
+            "named: give it with --intervention-column"
+        )
+    order = np.random.default_rng(np.random.SeedSequence([seed, 1])).permutation(table.n_rows)
+    kept = np.sort(order[round(hold_out * table.n_rows) :])
+    logs = []
+    notes: dict[str, None] = {}
+    for name in dict.fromkeys(policies or [setup.policy]):
+        log, found = _log(replace(setup, policy=name, seed=seed), table, reward, kept, fewest)
+        logs.append(log)
+        notes |= dict.fromkeys(found)
+    log = logs[0]
     arms = log.logged(log.arms)
     return ReplayReport(
         log=source_name(setup.data),
@@ -81,9 +104,11 @@ def replay_log(
         arms=arms,
         left_out=log.logged(log.left_out),
         runs=tuple(
-            _play(log, arms, batch, np.random.SeedSequence(seed, spawn_key=(run,))) for run in range(runs)
+            _play(log, arms, batch, np.random.SeedSequence(seed, spawn_key=(run,)))
+            for log in logs
+            for run in range(runs)
         ),
-        notes=notes,
+        notes=tuple(notes),
     )
 
 
@@ -105,13 +130,15 @@ class _Log:
         )
 
 
-def _read(setup: Setup, source: Source, fewest: int, hold_out: float) -> tuple[_Log, tuple[str, ...]]:
-    table, reward = read_table(setup, source)
-    kept = table.n_rows - round(hold_out * table.n_rows)
+def _log(
+    setup: Setup, table: DiscreteTable, reward: RewardColumn, kept: NDArray[np.int64], fewest: int
+) -> tuple[_Log, tuple[str, ...]]:
+    """Return the rows of a table for one policy; of the observations it learns from those at `kept` only."""
     rewards = given_rewards(table)
-    shown = replace(table, codes=table.codes[:kept], rewards=rewards[:kept])
+    shown = replace(table, codes=np.asfortranarray(table.codes[kept]), rewards=rewards[kept])
     settings, notes = settings_of(setup, shown, reward)
-    observed, *parts = earlier_rows(shown, settings)
+    parts = list(earlier_rows(shown, settings))
+    observed = parts.pop(0) if len(kept) else None
     arms: dict[Intervention, Rows] = {}
     left_out: dict[Intervention, Rows] = {}
     for part in parts:
@@ -120,7 +147,7 @@ def _read(setup: Setup, source: Source, fewest: int, hold_out: float) -> tuple[_
             (arms if len(part.rows) >= fewest else left_out)[part.intervention] = part.rows
     if not arms:
         raise CausalBanditError(
-            f"Expected settable arms with at least {fewest} rows but found none in {source_name(source)}: "
+            f"Expected settable arms with at least {fewest} rows but found none in the log: "
             f"lower --fewest-rows"
         )
     settable = {
@@ -130,9 +157,10 @@ def _read(setup: Setup, source: Source, fewest: int, hold_out: float) -> tuple[_
     settings = replace(
         settings,
         settable={variable: states for variable, states in settable.items() if states},
-        horizon=min(setup.horizon, sum(map(len, arms.values())) + table.n_rows - kept),
+        horizon=min(setup.horizon, sum(map(len, arms.values())) + table.n_rows - len(kept)),
     )
-    rest = rows_of(table.codes[kept:], rewards[kept:], reward)
+    held_out = np.setdiff1d(np.arange(table.n_rows), kept)
+    rest = rows_of(table.codes[held_out], rewards[held_out], reward)
     return _Log(settings, table.n_rows, arms, left_out, rest, observed if setup.warm_start else None), notes
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.session.status import Status, setting_text
-from cb_pgm.wording import count
+from cb_pgm.wording import count, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["LoggedArm", "ReplayReport", "ReplayRun"]
 
@@ -104,6 +107,7 @@ class ReplayReport:
             "best_in_log": dict(self.best.intervention),
             "runs": [
                 {
+                    "policy": run.status.policy,
                     "pulled": list(run.pulled),
                     "observed": run.observed,
                     "mean": run.mean,
@@ -123,13 +127,13 @@ class ReplayReport:
 
     def to_text(self) -> str:
         """Return the arms of the log and the outcome of the replays as lines of text."""
-        policy = self.runs[0].status.policy
+        policies = listed(list(self.by_policy()))
         in_turn = sum(arm.mean for arm in self.arms) / len(self.arms)
         done = sum(arm.rows for arm in self.arms)
         aim = f"to {'lower' if self.minimize else 'raise'} {self.reward}"
         lines = [
             f"{self.log}: {self.observations:,} rows without an intervention, {done:,} of "
-            f"{count(len(self.arms), 'arm')}; {policy}, {aim}",
+            f"{count(len(self.arms), 'arm')}; {policies}, {aim}",
             "",
             f"{'Arm':<24}{'rows':>8}{'mean':>10}{'drawn':>10}",
         ]
@@ -145,8 +149,77 @@ class ReplayReport:
             "",
             f"Mean reward {self.best.mean:.4g} of the best arm, {in_turn:.4g} averaged over the arms",
         ]
-        lines += ["", *(_run_lines(self.runs[0]) if len(self.runs) == 1 else _summary_lines(self.runs))]
+        if len(self.by_policy()) > 1:
+            lines += ["", *_policy_lines(self.by_policy())]
+        else:
+            lines += ["", *(_run_lines(self.runs[0]) if len(self.runs) == 1 else _summary_lines(self.runs))]
         return "\n".join(lines)
+
+    def by_policy(self) -> dict[str, list[ReplayRun]]:
+        """Return the replays of each policy, in the order in which the policies were given."""
+        groups: dict[str, list[ReplayRun]] = {}
+        for run in self.runs:
+            groups.setdefault(run.status.policy, []).append(run)
+        return groups
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a tidy frame: a row for each policy and replay, in units of the reward."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "policy": policy,
+                    "replay": number,
+                    "drawn": sum(run.pulled),
+                    "observed": run.observed,
+                    "mean": run.mean,
+                    "regret": run.regret,
+                    "identified": " ".join(run.status.reward_variables),
+                    "ended": run.ended,
+                }
+                for policy, runs in self.by_policy().items()
+                for number, run in enumerate(runs)
+            ]
+        )
+
+
+def _policy_lines(by_policy: Mapping[str, Sequence[ReplayRun]]) -> Iterator[str]:
+    """Yield one table of all policies, and why their replays ended."""
+    head = ["policy", "replays", "drawn", "mean", "regret", "identified", "best arm"]
+    table = [head]
+    for policy, runs in by_policy.items():
+        means = [run.mean for run in runs if run.mean is not None]
+        best = [run.status.best_arm for run in runs]
+        table.append(
+            [
+                policy,
+                f"{len(runs)}",
+                f"{statistics.fmean(sum(run.pulled) for run in runs):,.0f}",
+                f"{statistics.fmean(means):.4g}" if means else "–",
+                f"{statistics.fmean(run.regret for run in runs):.4g}",
+                _most_frequent(" and ".join(run.status.reward_variables) or "none" for run in runs),
+                _most_frequent("none" if arm is None else setting_text(arm.intervention) for arm in best),
+            ]
+        )
+    widths = [max(len(row[column]) for row in table) for column in range(len(head))]
+    for row in table:
+        cells = [
+            text.rjust(width) if 0 < place < 5 else text.ljust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()
+    yield ""
+    yield "drawn: rows drawn from arms; mean: of their rewards; regret: against drawing the best arm only."
+    if any(len(runs) > 1 for runs in by_policy.values()):
+        yield "Numbers are means over the replays; identified and best arm are the most frequent ones."
+    for policy, runs in by_policy.items():
+        yield f"{policy} ended: {_counted(run.ended for run in runs)}"
+
+
+def _most_frequent(texts: Iterable[str]) -> str:
+    ((text, times), *others) = Counter(texts).most_common()
+    return f"{text} ({times})" if others else text
 
 
 def _run_lines(run: ReplayRun) -> Iterator[str]:

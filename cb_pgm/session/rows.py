@@ -26,7 +26,7 @@ from discovery.table.column_names import check_names
 from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable
 from discovery.table.csv_reader import read_text
 from discovery.table.number_format import PLAIN, NumberFormat, as_number
-from discovery.table.settings import MISSING_TEXTS
+from discovery.table.session_export import EXPORT_COLUMNS
 from discovery.wording import quoted
 
 __all__ = ["RowSource", "check_rows", "exported_rows", "read_rows"]
@@ -34,7 +34,6 @@ __all__ = ["RowSource", "check_rows", "exported_rows", "read_rows"]
 #: A CSV file, or rows as mappings from column to value.
 RowSource = str | os.PathLike[str] | Iterable[Mapping[str, object]]
 
-_ABOUT = ("pull", "asked", "set", "told_at")  # the columns of an export before the variables
 _MISSING = "missing"  # the state of empty fields in a table read with missing="state"
 _INTERVAL = re.compile(r"(?:below (?P<below>\S+)|(?P<low>\S+) to (?P<high>\S+)|(?P<above>\S+) and above)")
 
@@ -75,7 +74,12 @@ def read_rows(source: RowSource) -> GivenRows:
 
 
 def check_rows(
-    given: GivenRows, settings: SessionSettings, pull: OpenPull, *, allow_noncompliance: bool
+    given: GivenRows,
+    settings: SessionSettings,
+    pull: OpenPull,
+    *,
+    allow_noncompliance: bool = False,
+    allow_unknown: bool = False,
 ) -> Rows:
     """Return the rows as codes, or refuse them at the first field that doesn't fit.
 
@@ -88,6 +92,8 @@ def check_rows(
         The settings and the open pull that the rows must fit.
     allow_noncompliance
         Whether rows may have other states than the pull asked to set.
+    allow_unknown
+        Whether fields of variables that weren't set may be empty or hold an unknown state, with code −1.
 
     Raises
     ------
@@ -106,8 +112,10 @@ def check_rows(
     codes = np.empty((table.n_rows, len(settings.states)), dtype=np.int16)
     complied = np.ones(table.n_rows, dtype=np.bool_)
     for position, (variable, states) in enumerate(settings.states.items()):
-        codes[:, position] = _codes(table, variable, states, faults)
         wanted = pull.intervention.get(variable)
+        unknown_is_fault = not allow_unknown or wanted is not None
+        reader = _StateReader.of(settings, variable)
+        codes[:, position] = _codes(table, variable, reader, faults if unknown_is_fault else None)
         if wanted is not None:
             held = codes[:, position] == states.index(wanted)
             complied &= held
@@ -135,7 +143,7 @@ def exported_rows(settings: SessionSettings, events: Iterable[tuple[Event, str]]
     of the first four columns, that column gets a "_" at its end.
     """
     columns = [*settings.states, settings.reward.column]
-    yield [*(f"{name}_" if name in columns else name for name in _ABOUT), *columns]
+    yield [*(f"{name}_" if name in columns else name for name in EXPORT_COLUMNS), *columns]
     every = list(settings.states.values())
     asked: dict[int, Asked] = {}
     for event, at in events:
@@ -147,11 +155,17 @@ def exported_rows(settings: SessionSettings, events: Iterable[tuple[Event, str]]
                 setting = setting_text(intervention)
                 for codes, field, complied in zip(rows.codes, rows.fields, rows.complied, strict=True):
                     done = next(iter(intervention), "") if complied and len(intervention) == 1 else ""
-                    values = [states[code] for states, code in zip(every, codes, strict=True)]
+                    values = [
+                        states[code] if code >= 0 else "" for states, code in zip(every, codes, strict=True)
+                    ]
                     yield [str(pull), setting, done, at, *values, settings.reward.text(float(field))]
 
 
 _CORRECT = "correct the field"
+_UNKNOWN = (
+    "correct the field; or add the state, if nature has produced a new one (session add-state), or tell "
+    "the row with the field unknown (--allow-unknown), if the policy can use such rows"
+)
 _NONCOMPLIANCE = "correct the row, or add --allow-noncompliance if the policy can use such rows"
 
 
@@ -166,8 +180,42 @@ def _check_columns(table: RawTable, settings: SessionSettings) -> None:
             )
 
 
-def _codes(table: RawTable, variable: str, states: Sequence[str], faults: list[_Fault]) -> NDArray[np.int16]:
-    """Return the codes of a variable's column; -1 for an unknown state, of which the first is a fault."""
+@dataclass(frozen=True)
+class _StateReader:
+    """The states of a column, and the other names by which its fields may mean them."""
+
+    states: tuple[str, ...]
+    merged: Mapping[str, str]
+    na: tuple[str, ...]
+
+    @classmethod
+    def of(cls, settings: SessionSettings, variable: str) -> _StateReader:
+        return cls(settings.states[variable], settings.merged.get(variable, {}), settings.na)
+
+    def code(self, text: str, written: NumberFormat) -> int:
+        """Return the index of a state by its name, of an interval by a number in it; −1 if there is none.
+
+        A state that was merged into another means that one.
+        """
+        if text in self.states:
+            return self.states.index(text)
+        if text == "" or text in self.na:
+            return self.states.index(_MISSING) if _MISSING in self.states else -1
+        number = written.number(text)
+        for name in (*self.states, *self.merged):
+            low, high = _interval(name)
+            same = text == name or (
+                number is not None and (low <= number < high or number == as_number(name))
+            )
+            if same:
+                return self.states.index(self.merged.get(name, name))
+        return -1
+
+
+def _codes(
+    table: RawTable, variable: str, reader: _StateReader, faults: list[_Fault] | None
+) -> NDArray[np.int16]:
+    """Return the codes of a column; −1 for an unknown state, of which the first is a fault."""
     column = table.columns[variable]
     written = PLAIN
     if isinstance(column, NumberColumn):
@@ -175,29 +223,14 @@ def _codes(table: RawTable, variable: str, states: Sequence[str], faults: list[_
         indices: NDArray[np.int64] = np.arange(len(texts))
     else:
         texts, indices, written = column.texts, column.codes.astype(np.int64), column.format
-    code_of = np.array([_code(text, states, written) for text in texts], dtype=np.int16)
+    code_of = np.array([reader.code(text, written) for text in texts], dtype=np.int16)
     codes = code_of[indices]
-    if (codes < 0).any():
+    if faults is not None and (codes < 0).any():
         row = int(np.argmax(codes < 0))
         text = texts[indices[row]]
-        expected = f"the state {listed(states, last='or')}"
-        faults.append(_Fault(row, variable, expected, quoted(text) if text else "nothing", _CORRECT))
+        expected = f"the state {listed(reader.states, last='or')}"
+        faults.append(_Fault(row, variable, expected, quoted(text) if text else "nothing", _UNKNOWN))
     return codes
-
-
-def _code(text: str, states: Sequence[str], written: NumberFormat) -> int:
-    """Return the index of a state by its name, of an interval by a number in it; -1 if there is none."""
-    if text in states:
-        return states.index(text)
-    if text == "" or text in MISSING_TEXTS:
-        return states.index(_MISSING) if _MISSING in states else -1
-    number = written.number(text)
-    if number is not None:
-        for index, state in enumerate(states):
-            low, high = _interval(state)
-            if low <= number < high or number == as_number(state):
-                return index
-    return -1
 
 
 def _interval(state: str) -> tuple[float, float]:
@@ -214,7 +247,7 @@ def _interval(state: str) -> tuple[float, float]:
 
 def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDArray[np.float64]:
     if reward.state is not None:
-        return _codes(table, reward.column, reward.states, faults).astype(np.float64)
+        return _codes(table, reward.column, _StateReader(reward.states, {}, ()), faults).astype(np.float64)
     fields = np.zeros(table.n_rows)
     low, high = reward.limits
     column = table.columns[reward.column]

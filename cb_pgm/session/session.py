@@ -12,14 +12,14 @@ from cb_pgm.databases import SIDE_FILES
 from cb_pgm.errors import SessionError
 from cb_pgm.files import check_not_among, replaced
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.session.events import Told, Withdrawn, to_record
+from cb_pgm.session.events import AddedState, Told, Withdrawn, to_record
 from cb_pgm.session.rows import RowSource, check_rows, exported_rows, read_rows
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
 from cb_pgm.session.status import Status, status_of
 from cb_pgm.session.storage.log import Log
 from cb_pgm.session.storage.store import FILE_NAME, Store
-from cb_pgm.wording import listed
+from cb_pgm.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Beginning
@@ -215,6 +215,7 @@ class Session:
         *,
         close: bool = False,
         allow_noncompliance: bool = False,
+        allow_unknown: bool = False,
         again: bool = False,
     ) -> Receipt:
         """Record rows of an open pull: all that are still to come, or some of them.
@@ -223,7 +224,8 @@ class Session:
         ----------
         rows
             A CSV file, or mappings from column to value, with every variable and the reward column. Other
-            columns are ignored. A field is the name of a state, or a number that lies in an interval state.
+            columns are ignored. A field is the name of a state, of one that was merged into another, or a
+            number that lies in an interval state.
         pull
             The number of the pull; None if only one is open.
         close
@@ -232,8 +234,12 @@ class Session:
             Accept rows in which the variables to set have other states. They count for ruling out variables
             but not for the arm, whose mean then describes those who complied. Only policies whose test stays
             valid accept them.
+        allow_unknown
+            Accept rows in which fields of variables that weren't set are empty or hold an unknown state. Only
+            policies that learn from the rewards of arms alone accept them.
         again
-            Accept a file equal to one that was told for the same arm before: these are other rows.
+            Accept a file equal to one that was told for the same arm before, or mappings equal to some that
+            were told for the same pull: these are other rows.
 
         Raises
         ------
@@ -251,18 +257,55 @@ class Session:
                     f"Expected a policy that can use rows with another intervention than asked for, as "
                     f"screening can, but found {state.settings.policy}: withdraw or close the pull instead"
                 )
-            checked = check_rows(given, state.settings, chosen, allow_noncompliance=allow_noncompliance)
-            digest = given.table.sha256
-            if not again and state.was_told(chosen.intervention, digest):
+            if allow_unknown and not state.policy.learns_from_rewards_only:
                 raise SessionError(
-                    f"Expected new rows of {chosen} but found the rows of {given.table.source} recorded "
-                    f"already, for {chosen.intervention}: add --again if they are other rows with the same "
+                    f"Expected a policy that can use rows with unknown fields, as moss and ucb can, but "
+                    f"found {state.settings.policy}, which learns from every field: add the state "
+                    f"(session add-state)"
+                )
+            checked = check_rows(
+                given,
+                state.settings,
+                chosen,
+                allow_noncompliance=allow_noncompliance,
+                allow_unknown=allow_unknown,
+            )
+            digest = given.table.sha256
+            # A file comes twice by mistake; rows that a program makes may well be equal by chance.
+            if not again and state.was_told(chosen, digest, ever=isinstance(rows, str | os.PathLike)):
+                raise SessionError(
+                    f"Expected new rows of {chosen} but found the rows of {given.table.source}, which "
+                    f"{chosen.intervention} has already: add --again if they are other rows with the same "
                     f"content"
                 )
             self._log.record(state, Told(chosen.number, checked, close, digest))
             still = state.open.get(chosen.number)
             noncompliant = int((~checked.complied).sum())
             return Receipt(chosen.number, len(checked), noncompliant, 0 if still is None else still.left)
+
+    def add_state(self, variable: str, state: str) -> None:
+        """Add a state that nature has produced, so that rows with it can be told; it can't be set.
+
+        The policy starts anew with the new state and learns from all recorded rows.
+
+        Raises
+        ------
+        SessionError
+            If there is no such variable, or it has this state already.
+        """
+        with self._log.writing() as current:
+            known = current.settings.states
+            if variable not in known:
+                raise SessionError(
+                    f"Expected a variable of the session but found {variable!r}: "
+                    f"{did_you_mean(variable, known)}"
+                )
+            if not state.strip() or state.strip() in known[variable]:
+                raise SessionError(
+                    f"Expected a state beside those of {variable}, {listed(known[variable])}, but found "
+                    f"{state!r}: tell its rows as they are"
+                )
+            self._log.record(current, AddedState(variable, state.strip()))
 
     def withdraw(self, pull: int | None = None, *, reason: str = "", exclude: bool = False) -> OpenPull:
         """Close an open pull whose remaining rows could not be measured.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Rows
+from discovery.table.settings import MISSING_TEXTS
 
 if TYPE_CHECKING:
     from discovery import EssentialGraph, Marginals
@@ -101,6 +102,10 @@ class SessionSettings:
         Seed of the policy.
     source
         Where the data come from, with the versions in use, for the record.
+    merged
+        For each variable with rare states merged into one, those states and the name of the one.
+    na
+        The texts that are missing values, as empty fields are.
     """
 
     policy: str
@@ -120,14 +125,23 @@ class SessionSettings:
     unit: str = "rows"
     seed: int = 0
     source: Mapping[str, Any] = field(default_factory=dict)
+    merged: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    na: tuple[str, ...] = MISSING_TEXTS
 
     @property
     def is_of_this_version(self) -> bool:
         """Whether the session was started with this version of the program."""
         return bool(self.source.get("versions", {}).get("cb_pgm") == VERSION)
 
-    def new_policy(self, excluded: Sequence[Intervention] = ()) -> Policy:
+    def new_policy(self, excluded: Sequence[Intervention] = (), added: int = 0) -> Policy:
         """Return a new policy without data, which never asks for the arms in `excluded`.
+
+        Parameters
+        ----------
+        excluded
+            The arms that can't be carried out.
+        added
+            The number of states that were added since the session began, on which the seed depends.
 
         Raises
         ------
@@ -149,8 +163,17 @@ class SessionSettings:
             effect_gap=self.effect_gap,
             max_parents=self.max_parents,
         )
-        seed = np.random.SeedSequence(self.seed, spawn_key=(len(excluded),))
+        seed = np.random.SeedSequence(self.seed, spawn_key=(len(excluded), *([added] if added else [])))
         return make_policy(self.policy, context).fresh(np.random.default_rng(seed))
+
+    def with_state(self, variable: str, state: str) -> SessionSettings:
+        """Return the settings with one more state of a variable, which can't be set, after its others."""
+        states = {**self.states, variable: (*self.states[variable], state)}
+        marginals = self.marginals
+        if marginals is not None:
+            known = {**marginals.probabilities, variable: np.append(marginals.probabilities[variable], 0.0)}
+            marginals = replace(marginals, probabilities=known)
+        return replace(self, states=states, marginals=marginals)
 
     def observations(self, rows: Rows) -> Observations:
         """Return rows in the policy's form: codes [m, n], and rewards [m] of which higher ones are better."""
@@ -169,6 +192,7 @@ class SessionSettings:
         """Return the settings as JSON, with exact floats."""
         content = {name: getattr(self, name) for name in _PLAIN}
         content["reward"] = vars(self.reward)
+        content["merged"], content["na"] = self.merged, self.na
         content["graph"] = None if self.graph is None else json.loads(self.graph.to_json())
         content["marginals"] = None
         if self.marginals is not None:
@@ -197,6 +221,9 @@ class SessionSettings:
             return cls(
                 **{name: content.pop(name) for name in _PLAIN if name not in ("states", "settable")},
                 states=_states(content["states"]),
+                # Sessions that earlier versions started don't have these.
+                merged=content.get("merged", {}),
+                na=tuple(content.get("na", MISSING_TEXTS)),
                 settable=_states(content["settable"]),
                 reward=RewardColumn(**(reward | {"states": tuple(reward["states"])})),
                 graph=None if graph is None else _graph(graph),

@@ -116,6 +116,7 @@ class Setup(TableSettings, EstimateSettings):
         graph: EssentialGraph | None = None,
         marginals: Marginals | None = None,
         source: Mapping[str, Any] | None = None,
+        merged: Mapping[str, Mapping[str, str]] | None = None,
     ) -> SessionSettings:
         """Return the settings of the session, with the parts that were estimated.
 
@@ -133,6 +134,8 @@ class Setup(TableSettings, EstimateSettings):
             The essential graph and the marginals, for policies that work on a graph.
         source
             Where the data come from, for the record.
+        merged
+            For each variable with rare states merged into one, those states and the name of the one.
 
         Raises
         ------
@@ -160,6 +163,8 @@ class Setup(TableSettings, EstimateSettings):
             unit=self.unit,
             seed=secrets.randbits(32) if self.seed is None else self.seed,
             source={"versions": versions, **(source or {})},
+            merged=merged or {},
+            na=tuple(self.na),
         )
         settings.new_policy()
         return settings

@@ -12,7 +12,7 @@ import numpy as np
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull
 from cb_pgm.policies.arms import single_variable_arms
-from cb_pgm.session.events import Asked, Earlier, Event, Told, Withdrawn
+from cb_pgm.session.events import AddedState, Asked, Earlier, Event, Told, Withdrawn
 from cb_pgm.session.settings import SessionSettings
 
 __all__ = ["OpenPull", "SessionState"]
@@ -48,7 +48,7 @@ class SessionState:
     Parameters
     ----------
     settings
-        The settings of the session.
+        The settings of the session. The attribute has the states that were added, too.
 
     Attributes
     ----------
@@ -60,6 +60,8 @@ class SessionState:
         The number of rows told so far, and of rows from before the session.
     excluded
         The arms that can't be carried out.
+    added
+        The number of states that were added since the session began.
     """
 
     def __init__(self, settings: SessionSettings) -> None:
@@ -69,9 +71,10 @@ class SessionState:
         self.told = 0
         self.earlier = 0
         self.excluded: list[Intervention] = []
+        self.added = 0
         self._pulls = 0
         self._nothing_to_ask = False
-        self._digests: dict[Intervention, set[str]] = {}
+        self._digests: dict[Intervention, dict[str, int]] = {}  # and the last pull of each
         self._earlier_rows: list[tuple[Intervention, Observations]] = []
         self._told_rows: list[tuple[Intervention, Observations]] = []
 
@@ -79,9 +82,10 @@ class SessionState:
         """Return whether a pull of that number has been asked for."""
         return 1 <= pull <= self._pulls
 
-    def was_told(self, intervention: Intervention, digest: str) -> bool:
-        """Return whether rows from a source with this hash were told for a pull of the same arm."""
-        return digest in self._digests.get(intervention, ())
+    def was_told(self, pull: OpenPull, digest: str, *, ever: bool) -> bool:
+        """Return whether rows from a source with this hash were told for the pull; or `ever` for its arm."""
+        told = self._digests.get(pull.intervention, {}).get(digest)
+        return told is not None and (ever or told == pull.number)
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -155,6 +159,10 @@ class SessionState:
                 self._take_rows(event)
             case Withdrawn():
                 self._drop(event)
+            case AddedState(variable, state):
+                self.settings = self.settings.with_state(variable, state)
+                self.added += 1
+                self._start_anew()
             case Earlier():
                 observations = self.settings.observations(event.rows)
                 self._earlier_rows.append((event.intervention, observations))
@@ -188,7 +196,7 @@ class SessionState:
             for intervention, chosen in ((pull.intervention, complied), (Intervention(), ~complied)):
                 self._tell(intervention, Observations(rows.codes[chosen], rows.rewards[chosen]))
         self.told += len(rows)
-        self._digests.setdefault(pull.intervention, set()).add(event.digest)
+        self._digests.setdefault(pull.intervention, {})[event.digest] = event.pull
         left = pull.left - len(rows)
         if event.closes or left <= 0:
             del self.open[event.pull]
@@ -204,16 +212,16 @@ class SessionState:
         pull = self._opened(event.pull)
         del self.open[event.pull]
         if event.excluded:
-            self._exclude(pull.intervention)
+            self.excluded.append(pull.intervention)
+            self._start_anew()
         else:
             none = np.zeros((0, len(self.settings.states)), dtype=np.int16), np.zeros(0)
             self._tell(pull.intervention, Observations(*none))
 
-    def _exclude(self, intervention: Intervention) -> None:
-        """Go on with a new policy that never asks for the arm and has learned from all rows so far."""
-        self.excluded.append(intervention)
+    def _start_anew(self) -> None:
+        """Go on with a new policy that knows the arms left and all states, and has learned from all rows."""
         self._nothing_to_ask = False
-        self.policy = self.settings.new_policy(self.excluded)
+        self.policy = self.settings.new_policy(self.excluded, self.added)
         for earlier, rows in self._earlier_rows:
             self.policy.warm_start(earlier, rows)
         for done, rows in self._told_rows:

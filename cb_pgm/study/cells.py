@@ -8,7 +8,6 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,17 @@ from cb_pgm import instances
 from cb_pgm.errors import StudyError
 from cb_pgm.model.intervention import Intervention, Observations
 from cb_pgm.model.system import CausalSystem
-from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.earlier_rows import MOST_OBSERVATIONS, EarlierRows
-from cb_pgm.policies.registry import POLICIES, make_policy
+from cb_pgm.policies.registry import make_policy
 from cb_pgm.simulation import simulate
 from cb_pgm.study.config import Cell, Part, is_oracle
+from cb_pgm.study.tables import fitted_system
 from cb_pgm.wording import listed
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 from discovery.estimation.settings import Method
 
-__all__ = ["CellResult", "load_policy", "play_cell"]
+__all__ = ["CellResult", "play_cell"]
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,8 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
         failure_prob=cell.failure_prob,
         max_parents=cell.policy.get("max_parents", context.max_parents),
     )
-    policy = _policy(cell.policy["name"], context)
+    own = {key: value for key, value in cell.policy.settings if key not in ("name", "max_parents")}
+    policy = make_policy(cell.policy["name"], context, **own)
     run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key), earlier=_earlier(cell, seed))
     named = run.reward_variables
     row: dict[str, Any] = {
@@ -146,60 +146,18 @@ def _distance(graph: EssentialGraph | None, oracle: EssentialGraph | None) -> in
     return None if graph is None or oracle is None else compare(graph, oracle)["shd"]
 
 
-def _policy(name: str, context: PolicyContext) -> Policy:
-    if name in POLICIES:
-        return make_policy(name, context)
-    made = load_policy(name)
-    if isinstance(made, type) and issubclass(made, Policy):
-        return made.from_context(context)
-    policy: Policy = made(context)
-    return policy
-
-
-def load_policy(name: str) -> Any:
-    """Return what a policy's name stands for: its registry entry, or what "module:attribute" imports.
-
-    Importing runs the module's code. It is looked for only where Python looks for any module (`sys.path`).
-
-    Raises
-    ------
-    StudyError
-        If it can't be imported, or can't make a policy.
-    """
-    if name in POLICIES:
-        return POLICIES[name]
-    module, _, attribute = name.partition(":")
-    if not all(part.isidentifier() for part in (*module.split("."), attribute)):
-        raise StudyError(
-            f"Expected module:attribute, such as my_package.my_module:MyPolicy, but found {name!r}: give the "
-            f"dotted name from which Python imports the policy"
-        )
-    try:
-        made = getattr(import_module(module), attribute)
-    except Exception as error:  # the module's own code runs, and may raise anything
-        raise StudyError(
-            f"Expected a policy at {name!r} but found {type(error).__name__}: {error}: install its module, "
-            f"or add its folder to PYTHONPATH"
-        ) from None
-    if not callable(made):
-        raise StudyError(
-            f"Expected a subclass of Policy, or a function that returns one, at {name!r} but found "
-            f"{type(made).__name__}: name such a class or function"
-        )
-    return made
-
-
 @lru_cache(maxsize=8)
 def _system(part: Part, run: int, seed: int) -> CausalSystem:
     """Return the system of a part; an instance is the same for all policies and graphs of a run."""
-    identity = part.identity
     wanted = dict(_without_rows(part.settings))
+    if "table" in wanted:
+        return fitted_system(part)
     if "network" in wanted:
         return _network(wanted["network"], wanted["reward"], part.content)
     name = wanted.pop("instance")
     if "instance_number" in wanted:
         wanted["instance"] = wanted.pop("instance_number")
-    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([_without_rows(identity), run])))
+    rng = np.random.default_rng(_draws(seed, "instance", json.dumps([_without_rows(part.identity), run])))
     system: CausalSystem = getattr(instances, name)(**wanted, seed=rng)
     return system
 

@@ -63,13 +63,31 @@ rows : whole number from 0, default the most rows of any [[graph]], or 0
     pull as far as they can. A policy on a graph that has rows of its own starts from these. 0: policies start
     without any.
 
+Keys of [[system]]: a table, to which a model is fitted
+------------------------------------------------------
+table : string, required
+    The path of a table of observations, relative to the folder of the TOML file or to the current folder. The
+    system is the model that `cb-pgm run` fits to it for a rehearsal. From Python also a data frame.
+reward : string, required
+    A numeric column, or "column=state".
+method : "ges-boss", "ges", "boss", "pc" or "chow-liu", default "ges-boss"
+    The search for the graph of the model.
+not_settable : list of strings, default none
+    The variables that can't be set.
+ignore, keep, na : lists of strings, default as for cb-pgm run
+    As its flags of these names. They are settings of one system, not choices.
+missing, bins, bin_rule, merge_rare, separator, intervention_column : default as for cb-pgm run
+    As its flags of these names.
+label : string, default the file's name and the reward
+    The name of the system in tables and figures.
+
 Keys of [[system]]: a random instance
 -------------------------------------
 instance : string, required
     The family of `cb_pgm.instances`: "tree", "forest", "chordal" or "random_dag"; one of the families of the
     paper's lower bounds, "lower_bound_effect_gap" and "lower_bound_reward_gap"; or one that breaks an
-    assumption, "many_parents", "proxy", "hidden_dag", "interaction" or "confounded"; or "random_tables", all of
-    it random.
+    assumption, "many_parents", "proxy", "hidden_dag", "interaction" or "confounded"; or "random_tables", all
+    of it random.
 n : whole number from 1, required where it has no default: 8 for "many_parents" and "random_tables", 20 for
     "proxy"
     The number of variables.
@@ -171,7 +189,9 @@ Keys of [[policy]], of which at least one is required
 name : string, required
     A policy of `cb_pgm.policies.registry`, as listed by cb-pgm run --help. "module:attribute" is a policy of
     your own: either a subclass of `cb_pgm.Policy`, which is called with (states, noise_scale=…, settable=…),
-    or a function that takes a `PolicyContext` and returns a policy. It is played once per graph.
+    or a function that takes a `PolicyContext` and returns a policy. It is played once per graph. The name
+    imports code, from where Python would import it and from nowhere else; one that can't be imported is
+    refused before anything is played. Further keys are passed to it as keywords.
 max_parents : whole number from 1, default the reward's number of parents
     The largest number of parents of the reward that the policy considers.
 label : string, default the name
@@ -185,60 +205,36 @@ import inspect
 import itertools
 import json
 import math
-import tomllib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cb_pgm import instances
-from cb_pgm.errors import StudyError
+from cb_pgm.errors import PolicyError, StudyError
 from cb_pgm.instances.copy_model import CopyOptions
-from cb_pgm.policies.registry import POLICIES
+from cb_pgm.policies.registry import POLICIES, own_policy
+from cb_pgm.study.parts import Part
+from cb_pgm.study.tables import LIST_KEYS, TABLE_KEYS, read_part
 from cb_pgm.wording import did_you_mean, listed
+from discovery.documents import toml_content
 from discovery.estimation.settings import METHODS
+from discovery.table.frame import read_frame
 
 __all__ = ["Cell", "Part", "Study"]
 
 _STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
 _GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
+_LARGEST = 10**15  # float64 tells all whole numbers up to this
 _MOST_PARTS = 100_000  # choices of one kind
 _MOST_CELLS = 10_000_000
+_NAMING = ("name", "label", "max_parents")
 _NOT_IN_A_FILE = (
     "seed",
     "reward_means",
     "weights",
 )  # the study seeds every instance; a list stands for several systems
-
-
-@dataclass(frozen=True)
-class Part:
-    """One system, graph or policy of a study.
-
-    Attributes
-    ----------
-    label
-        Its name in tables and figures.
-    settings
-        (key, value) pairs in the order of the file, without the label.
-    content
-        Of a network the hash (SHA-256) of its file; else empty.
-    """
-
-    label: str
-    settings: tuple[tuple[str, Any], ...]
-    content: str = ""
-
-    @property
-    def identity(self) -> tuple[tuple[str, Any], ...]:
-        """What the part is, wherever its file is: the settings, with a network's content for its path."""
-        return tuple((key, self.content if key == "network" else value) for key, value in self.settings)
-
-    def __getitem__(self, key: str) -> Any:
-        return dict(self.settings)[key]
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return dict(self.settings).get(key, default)
 
 
 @dataclass(frozen=True)
@@ -307,8 +303,8 @@ class Study:
         """
         path = Path(path)
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            content = toml_content(path.read_text(encoding="utf-8"))
+        except ValueError as error:
             raise StudyError(f"Expected a study in TOML but found {error} in {path}") from None
         return cls.from_dict(content, where=str(path), folder=path.parent)
 
@@ -342,7 +338,7 @@ class Study:
         horizons = content.get("horizons", [100_000])
         study = cls(
             title=str(content.get("title", "")),
-            seed=_whole(content.get("seed", 0), "seed", where, least=0),
+            seed=_whole(content.get("seed", 0), "seed", where, least=0, most=2**128),
             runs=_whole(content.get("runs", 1), "runs", where),
             horizons=tuple(
                 _whole(horizon, "horizons", where)
@@ -462,23 +458,26 @@ def _parts(
 
 
 def _multiplied_out(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    choices = [value if isinstance(value, list) else [value] for value in table.values()]
+    choices = [
+        value if isinstance(value, list) and key not in LIST_KEYS else [value] for key, value in table.items()
+    ]
     for chosen in itertools.product(*choices):
         yield dict(zip(table, chosen, strict=True))
 
 
 def _checked_system(part: dict[str, Any], where: str, folder: Path) -> Part:
-    if ("network" in part) == ("instance" in part):
-        raise StudyError(f"Expected either network or instance in {where}: a BIF file, or a random instance")
+    if sum(key in part for key in ("network", "table", "instance")) != 1:
+        raise StudyError(
+            f"Expected one of network, table and instance in {where}: a BIF file, a table to fit a model to, "
+            f"or a random instance"
+        )
+    if "table" in part:
+        return _checked_table(part, where, folder)
     if "network" in part:
         _check_keys(part, ("network", "reward", "label", "rows"), where)
         if "reward" not in part:
             raise StudyError(f'Expected reward = "node=state" in {where} but found none: add it')
-        path = folder / str(part["network"])
-        if not path.is_file():
-            path = Path(str(part["network"]))
-        if not path.is_file():
-            raise StudyError(f"Expected a network file but found none at {part['network']!r} for {where}")
+        path = _found(str(part["network"]), "a network file", where, folder)
         part = part | {"network": path.as_posix()}
         rows = f", {part['rows']} rows" if "rows" in part else ""
         content = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -502,6 +501,37 @@ def _with_rows(system: Part, rows: int, where: str) -> Part:
     rows = _whole(system.get("rows", rows), "rows", where, least=0)
     others = [(key, value) for key, value in system.settings if key != "rows"]
     return replace(system, settings=(*others, *([("rows", rows)] if rows else [])))
+
+
+def _checked_table(part: dict[str, Any], where: str, folder: Path) -> Part:
+    _check_keys(part, (*TABLE_KEYS, "label", "rows"), where)
+    if "reward" not in part:
+        raise StudyError(f'Expected reward = "column" or "column=state" in {where} but found none: add it')
+    if part.get("method", METHODS[0]) not in METHODS:
+        raise StudyError(
+            f"Expected one of the methods {listed(METHODS)} but found {part['method']!r} in {where}"
+        )
+    frame, name = None, "data frame"
+    if isinstance(part["table"], str | os.PathLike):
+        path = _found(str(part["table"]), "a table", where, folder)
+        part, name = part | {"table": path.as_posix()}, path.stem
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+    else:
+        frame = part["table"]
+        content = read_frame(frame).sha256
+        part = part | {"table": f"data frame {content}"}
+    part = {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
+    checked = replace(_labelled(part, f"{name} {part['reward']}"), content=content, frame=frame)
+    read_part(checked)  # a table that can't be used is refused before anything is played
+    return checked
+
+
+def _found(name: str, what: str, where: str, folder: Path) -> Path:
+    """Return the path of a file, relative to the folder or to the current one."""
+    for path in (folder / name, Path(name)):
+        if path.is_file():
+            return path
+    raise StudyError(f"Expected {what} but found none at {name!r} for {where}")
 
 
 def _instance_keys(name: str) -> dict[str, bool]:
@@ -537,16 +567,24 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
 
 
 def _checked_policy(part: dict[str, Any], where: str) -> Part:
-    _check_keys(part, ("name", "label", "max_parents"), where)
+    name = part.get("name")
+    if isinstance(name, str) and name not in POLICIES and ":" in name:
+        own = {key: value for key, value in part.items() if key not in _NAMING}
+        try:
+            own_policy(name, own)
+        except PolicyError as error:
+            raise StudyError(f"{error}, in {where}") from None
+    else:
+        _check_keys(part, _NAMING, where)
     if "max_parents" in part:
         _whole(part["max_parents"], "max_parents", where)
-    name = part.get("name")
     if not isinstance(name, str) or (name not in POLICIES and ":" not in name):
         raise StudyError(
             f"Expected a policy's name, or module:attribute for one of your own, but found {name!r} in "
             f"{where}: {did_you_mean(name, POLICIES)}"
         )
-    return _labelled(part, name)
+    settings = ", ".join(f"{key}={value}" for key, value in part.items() if key not in _NAMING)
+    return _labelled(part, f"{name}({settings})" if settings and ":" in name else name)
 
 
 def _labelled(part: dict[str, Any], label: str) -> Part:
@@ -561,9 +599,11 @@ def _check_keys(part: Mapping[str, Any], known: Iterable[str], where: str) -> No
             raise StudyError(f"Expected known keys but found {key!r} in {where}: {did_you_mean(key, known)}")
 
 
-def _whole(value: Any, key: str, where: str, least: int = 1) -> int:
+def _whole(value: Any, key: str, where: str, least: int = 1, most: int = _LARGEST) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise StudyError(f"Expected {key} to be whole and at least {least} but found {value!r} in {where}")
+    if value > most:
+        raise StudyError(f"Expected {key} to be at most {most:,} but found a larger one in {where}")
     return value
 
 

@@ -12,7 +12,7 @@ from cb_pgm.databases import SIDE_FILES
 from cb_pgm.errors import StudyError
 from cb_pgm.files import replaced
 from cb_pgm.provenance import command, commit, versions
-from cb_pgm.study.cells import CellResult, load_policy, play_cell
+from cb_pgm.study.cells import CellResult, play_cell
 from cb_pgm.study.config import Cell, Study
 from cb_pgm.study.owner import OWNER_FILES, owned
 from cb_pgm.study.store import StudyStore
@@ -69,7 +69,6 @@ def run_study(
         Dask is missing or not reachable.
     """
     out = Path(out)
-    _check_policies(study)
     if out.exists() and not out.is_dir():
         raise StudyError(f"Expected a folder for the study but found a file at {out}: give another --out")
     out.mkdir(parents=True, exist_ok=True)
@@ -106,18 +105,16 @@ def _check_contents(out: Path, *, resume: bool, force: bool) -> None:
         )
 
 
-def _check_policies(study: Study) -> None:
-    """Check before any cell that policies of one's own can be imported."""
-    for policy in study.policies:
-        load_policy(policy["name"])
-
-
 def _check_same(study: Study, known: dict[str, Any], out: Path) -> None:
-    """Check that the study in the file is the one to play, down to the contents of its networks."""
+    """Check that the study in the file is the one to play, down to the contents of its files."""
     if known.get("fingerprint") == study.fingerprint():
         return
     before = set(dict(known.get("data", {})).values())
-    changed = [str(part["network"]) for part in study.systems if part.content and part.content not in before]
+    changed = [
+        str(part.get("network", part.get("table")))
+        for part in study.systems
+        if part.content and part.content not in before
+    ]
     found = f"another content of {listed(changed)}" if changed else "a changed one"
     raise StudyError(
         f"Expected the study whose results are in {out} but found {found}: undo the changes, or use --force "
@@ -134,7 +131,9 @@ def _about(study: Study) -> dict[str, Any]:
         "versions": versions(),
         "command": command(),
         "commit": commit(),
-        "data": {part["network"]: part.content for part in study.systems if part.content},
+        "data": {
+            part.get("network", part.get("table")): part.content for part in study.systems if part.content
+        },
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
     }
 

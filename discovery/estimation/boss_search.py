@@ -20,7 +20,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import fsum
@@ -29,10 +29,9 @@ import networkx as nx
 import numpy as np
 
 from discovery.estimation.causal_learn import MixedGraph, Pair
-from discovery.estimation.scores import Score, class_score
+from discovery.estimation.scores import Score, class_score, extension
 from discovery.estimation.watch import SearchStopped, Watch
 from discovery.graphs.characterization import class_of_dag
-from discovery.graphs.essential_graph import EssentialGraph
 
 __all__ = ["better_by_orders", "canonical_order", "run_boss", "starts"]
 
@@ -90,7 +89,7 @@ def better_by_orders(score: Score, found: MixedGraph, watch: Watch | None = None
             if search.total() > highest + _ROUNDING:
                 arrows = [(rank[tail], rank[head]) for tail, head in search.arrows()]
                 best, highest = (
-                    replace(_essential(len(rank), arrows), warnings=found.warnings),
+                    replace(_essential(score, arrows), warnings=found.warnings),
                     search.total(),
                 )
     return best
@@ -117,15 +116,19 @@ def _order_of(graph: MixedGraph, rank: Sequence[int]) -> list[int]:
     """Return an order of a DAG of the class `graph`, as places in `rank`."""
     place = {column: i for i, column in enumerate(rank)}
     directed, undirected = (
-        [(str(place[one]), str(place[other])) for one, other in pairs]
+        tuple((place[one], place[other]) for one, other in pairs)
         for pairs in (graph.directed, graph.undirected)
     )
-    dag = EssentialGraph(map(str, range(len(rank))), directed, undirected).consistent_extension()
-    return [int(node) for node in nx.lexicographical_topological_sort(dag, key=int)]
+    return list(nx.lexicographical_topological_sort(extension(len(rank), MixedGraph(directed, undirected))))
 
 
-def _essential(n_variables: int, arrows: Sequence[Pair]) -> MixedGraph:
-    closed = class_of_dag(map(str, range(n_variables)), [(str(tail), str(head)) for tail, head in arrows])
+def _essential(score: Score, arrows: Iterable[Pair]) -> MixedGraph:
+    """Return the essential graph of the DAG's class, an interventional one where the score has targets."""
+    named = [(str(tail), str(head)) for tail, head in arrows]
+    closed = class_of_dag(map(str, range(score.n_variables)), named)
+    for tail, head in named:
+        if score.targets.intersection((int(tail), int(head))):
+            closed.orient(tail, head)
     lines = (sorted((int(one), int(other))) for one, other in closed.lines())
     return MixedGraph(
         directed=tuple(sorted((int(tail), int(head)) for tail, head in closed.arrows())),

@@ -78,6 +78,8 @@ class CountedScore(ABC):
     ----------
     equivalent_sample_size
         What the prior is worth in rows; 1 where the score has none.
+    targets
+        None: all rows count for all variables.
 
     Raises
     ------
@@ -86,6 +88,7 @@ class CountedScore(ABC):
     """
 
     equivalent_sample_size: float = 1.0
+    targets: frozenset[int] = frozenset()
 
     def __init__(self, contingency: Contingency) -> None:
         if contingency.n_variables < 2:

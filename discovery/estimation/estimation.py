@@ -19,17 +19,19 @@ from typing import TYPE_CHECKING
 from discovery.errors import EstimationError, GraphError
 from discovery.estimation.causal_learn import MixedGraph, Pair
 from discovery.estimation.chow_liu import best_tree
-from discovery.estimation.contingency import Contingency
-from discovery.estimation.counted_scores import BDeu, CountedScore, GSquare
+from discovery.estimation.counted_scores import BDeu
 from discovery.estimation.informed import informed_graph
+from discovery.estimation.interventional import DataScore, RegimeCounts, with_directions
 from discovery.estimation.knowledge import Knowledge, read_knowledge
 from discovery.estimation.marginals import Marginals
 from discovery.estimation.pc_search import PCSettings, run_pc
 from discovery.estimation.score_search import ScoreSearch
+from discovery.estimation.scores import observational_class
 from discovery.estimation.settings import METHODS, SCORES
 from discovery.estimation.watch import Watch
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.repairs.repairs import Change, repair
+from discovery.table.rows import MIN_ROWS
 from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -94,7 +96,8 @@ def estimate(
     Parameters
     ----------
     table
-        The observations.
+        The observations. Rows in which a variable was set count too, and direct edges, as
+        `discovery.estimation.interventional` says; Chow–Liu's tree is that of the other rows.
     method
         "ges-boss": BOSS, the best order score search, from the graph that "ges" finds and from random orders;
         never a lower score than GES's. "ges": greedy equivalence search, step by step as in causal-learn.
@@ -146,34 +149,38 @@ def estimate(
         known = read_knowledge(known)
     known.check_names(table.variables)
     _check_settings(method, score, alpha, uc_rule, uc_priority, max_conditions)
+    if table.interventional is not None and table.n_rows < MIN_ROWS:
+        raise EstimationError(
+            f"Expected at least {MIN_ROWS} rows in which nothing was set, to estimate a graph from, but "
+            f"found {table.n_rows}: add observations, or use a policy that needs no graph (screening, moss)"
+        )
     watch = Watch(time_limit, progress)
-    counts = Contingency(table.codes, [len(states) for states in table.states.values()])
+    counts = RegimeCounts(table)
     required, forbidden = _adjacencies(known, table.variables)
-    counted: CountedScore = BDeu(
-        counts,
-        equivalent_sample_size=1.0 if equivalent_sample_size is None else equivalent_sample_size,
-        structure_prior=structure_prior,
+    weight = 1.0 if equivalent_sample_size is None else equivalent_sample_size
+    counted: DataScore = counts.score(
+        lambda rows: BDeu(rows, equivalent_sample_size=weight, structure_prior=structure_prior)
     )
     with watch.interruptible() if interruptible else nullcontext():
         if method == "pc":
             settings = PCSettings(alpha, uc_rule, uc_priority, max_conditions, required, forbidden)
-            test = GSquare(counts).test
-            found = run_pc(table.codes, lambda x, y, given: test(x, y, given).p_value, settings, watch)
+            found = run_pc(table.codes, counts.p_value, settings, watch)
         elif method == "chow-liu":
-            found = best_tree(counts, required=required, forbidden=forbidden)
+            found = best_tree(counts.untouched, required=required, forbidden=forbidden)
         else:
             search = ScoreSearch(
                 table.codes,
-                counts,
+                counts.everything,
                 score=score,
                 equivalent_sample_size=equivalent_sample_size,
                 structure_prior=structure_prior,
                 required=required,
                 forbidden=forbidden,
                 watch=watch,
+                regimes=counts,
             )
             best = search.run(method)
-            found, counted = best.found, best.score
+            found, counted = observational_class(counts.n_variables, best.found), best.score
     notes = [*found.warnings, *_early_end(watch)]
     for note in notes:
         warnings.warn(note, stacklevel=2)
@@ -184,6 +191,7 @@ def estimate(
             graph, known, lambda one, other: counted.edge_gain(number[one], number[other])
         )
         changes.extend(more)
+    graph = with_directions(graph, counted)
     return EstimatedGraph(
         graph=graph,
         repairs=tuple(changes),
@@ -230,7 +238,7 @@ def _adjacencies(known: Knowledge, variables: Sequence[str]) -> tuple[tuple[Pair
 
 
 def _validated(
-    found: MixedGraph, variables: Sequence[str], score: CountedScore
+    found: MixedGraph, variables: Sequence[str], score: DataScore
 ) -> tuple[EssentialGraph, list[Change]]:
     directed, undirected, bidirected = (
         [(variables[i], variables[j]) for i, j in pairs]
@@ -245,7 +253,7 @@ def _validated(
     return repair(variables, directed, undirected, bidirected, evidence)
 
 
-def _evidence(found: MixedGraph, score: CountedScore) -> dict[Pair, float]:
+def _evidence(found: MixedGraph, score: DataScore) -> dict[Pair, float]:
     """Return what each edge gains in the score, at the least of: alone, given one neighbour of either end."""
     n = score.n_variables
     neighbours: list[dict[int, None]] = [{} for _ in range(n)]

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.estimation.causal_learn import MixedGraph
-from discovery.estimation.completion import completed
+from discovery.estimation.completion import completed, completed_with_targets
 from discovery.estimation.scores import Score
 from discovery.estimation.watch import SearchStopped, Watch
 
@@ -94,13 +94,16 @@ _Maker = Callable[[int], Iterator[_Operator]]
 class _Graph:
     """An essential graph: a matrix as in `completion`, and for each node what is around it, as bit masks."""
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, targets: Iterable[int] = ()) -> None:
+        self._targets = np.zeros(n, dtype=np.bool_)
+        self._targets[list(targets)] = True
         self.matrix = np.zeros((n, n), dtype=np.uint8)
         self.parents, self.onwards, self.neighbours, self.adjacent = ([0] * n for _ in range(4))
 
     def change(self, matrix: NDArray[np.uint8]) -> set[int]:
         """Change to the essential graph of the DAGs that extend `matrix`; return the nodes it changes at."""
-        matrix = completed(matrix)
+        has_targets = bool(self._targets.any())
+        matrix = completed_with_targets(matrix, self._targets) if has_targets else completed(matrix)
         rows, columns = np.nonzero(matrix != self.matrix)
         self.matrix = matrix
         changed = {*rows.tolist(), *columns.tolist()}
@@ -150,7 +153,7 @@ class _Search:
         self._score = score
         self._watch = watch
         self._n = score.n_variables
-        self.graph = _Graph(self._n)
+        self.graph = _Graph(self._n, score.targets)
         self._queue: list[_Operator] = []
         self._made = [0] * self._n
         self._doing, self._edges = "GES", 0

@@ -32,7 +32,6 @@ outcome through other variables. Statements that contradict each other are refus
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -41,6 +40,7 @@ from typing import Any
 
 import networkx as nx
 
+from discovery.documents import toml_content
 from discovery.errors import KnowledgeError
 from discovery.wording import did_you_mean, listed
 
@@ -182,10 +182,10 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-        content = tomllib.loads(text)
+        content = toml_content(text)
     except OSError as error:
         raise KnowledgeError(f"Expected a knowledge file but found {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:
         raise KnowledgeError(f"Expected a knowledge file in TOML but found {path}: {error}") from error
     try:
         return Knowledge(**_checked_shapes(content))

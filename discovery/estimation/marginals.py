@@ -60,6 +60,10 @@ class Marginals:
     @classmethod
     def from_table(cls, table: DiscreteTable) -> Marginals:
         """Return the observed frequency of every state, and the mean of the rewards if the table has them."""
+        if table.n_rows == 0:
+            raise DiscoveryError(
+                "Expected rows in which nothing was set, to count states in, but found none: add observations"
+            )
         frequencies = {
             variable: np.bincount(table.codes[:, column], minlength=len(states)) / table.n_rows
             for column, (variable, states) in enumerate(table.states.items())

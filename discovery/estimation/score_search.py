@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BIC, BDeu, CountedScore
 from discovery.estimation.ges_search import run_ges
 from discovery.estimation.incremental_ges import incremental_ges
+from discovery.estimation.interventional import DataScore, RegimeCounts
 from discovery.estimation.scores import AdjacencyScore, Score, class_score
 from discovery.estimation.watch import Watch
 
@@ -53,7 +55,7 @@ class ScoredGraph:
     """
 
     found: MixedGraph
-    score: CountedScore
+    score: DataScore
     total: float
 
 
@@ -76,6 +78,8 @@ class ScoreSearch:
         Pairs of columns that are adjacent, or not adjacent, whatever the data say.
     watch
         May end the search with the best graph so far.
+    regimes
+        The rows that count for each variable where some were set; None: all rows count for all.
     """
 
     def __init__(
@@ -89,13 +93,17 @@ class ScoreSearch:
         required: tuple[Pair, ...] = (),
         forbidden: tuple[Pair, ...] = (),
         watch: Watch | None = None,
+        regimes: RegimeCounts | None = None,
     ) -> None:
+        def on_rows(kind: Callable[[Contingency], CountedScore]) -> DataScore:
+            return kind(contingency) if regimes is None else regimes.score(kind)
+
         if score == "bic":
-            scores: dict[float, CountedScore] = {0.0: BIC(contingency)}
+            scores: dict[float, DataScore] = {0.0: on_rows(BIC)}
         else:
             sizes = SAMPLE_SIZES if equivalent_sample_size is None else (equivalent_sample_size,)
             scores = {
-                size: BDeu(contingency, equivalent_sample_size=size, structure_prior=structure_prior)
+                size: on_rows(partial(BDeu, equivalent_sample_size=size, structure_prior=structure_prior))
                 for size in sizes
             }
         self._codes = codes
@@ -139,6 +147,6 @@ class ScoreSearch:
 
     def _ges(self, size: float) -> MixedGraph:
         score = self._known[size]
-        if score.n_variables > CAUSAL_LEARN_UP_TO:
+        if score.n_variables > CAUSAL_LEARN_UP_TO or score.targets:
             return incremental_ges(score, self._watch)
         return run_ges(self._codes, score.local_score)

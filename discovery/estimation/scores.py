@@ -7,16 +7,19 @@ nothing but a `Score`, so that every score works in every search.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import fsum, inf
 from typing import Protocol
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from discovery.estimation.causal_learn import MixedGraph, Pair
-from discovery.graphs.essential_graph import EssentialGraph
+from discovery.graphs.characterization import class_of_dag
+from discovery.graphs.meek import PartiallyDirectedGraph
 
-__all__ = ["AdjacencyScore", "Score", "class_score"]
+__all__ = ["AdjacencyScore", "Score", "class_score", "extension", "observational_class"]
 
 
 class Score(Protocol):
@@ -26,10 +29,16 @@ class Score(Protocol):
     ----------
     n_variables
         The variables are the columns 0 … n_variables − 1.
+    targets
+        The variables that were set in some of the rows. Where there are any, a class holds the DAGs of an
+        equivalence class whose edges at targets point the same way.
     """
 
     @property
     def n_variables(self) -> int: ...
+
+    @property
+    def targets(self) -> frozenset[int]: ...
 
     def local_score(self, variable: int, parents: Iterable[int] = ()) -> float:
         """Return the score of `variable` with these `parents`, in nats."""
@@ -75,6 +84,11 @@ class AdjacencyScore:
         """The number of columns."""
         return self._score.n_variables
 
+    @property
+    def targets(self) -> frozenset[int]:
+        """The variables that were set in some of the rows."""
+        return self._score.targets
+
     def local_score(self, variable: int, parents: Iterable[int] = ()) -> float:
         """Return the score of `variable` with these `parents`; −∞ with a forbidden one."""
         chosen = {int(parent) for parent in parents}
@@ -98,8 +112,38 @@ class AdjacencyScore:
 
 def class_score(score: Score, found: MixedGraph) -> float:
     """Return the score of the DAGs whose essential graph is `found`, in nats."""
-    directed, undirected = (
-        [(str(one), str(other)) for one, other in pairs] for pairs in (found.directed, found.undirected)
+    dag = extension(score.n_variables, found)
+    return fsum(score.local_score(node, dag.predecessors(node)) for node in dag)
+
+
+def extension(n_variables: int, found: MixedGraph) -> nx.DiGraph[int]:
+    """Return a DAG of the class with the essential graph `found`, interventional or not."""
+    pairs = [*found.directed, *found.undirected]
+    closed = PartiallyDirectedGraph(
+        map(str, range(n_variables)),
+        *([(str(one), str(other)) for one, other in edges] for edges in (found.directed, found.undirected)),
     )
-    dag = EssentialGraph(map(str, range(score.n_variables)), directed, undirected).consistent_extension()
-    return fsum(score.local_score(int(node), map(int, dag.predecessors(node))) for node in dag)
+    for one, other in sorted(tuple(sorted(pair)) for pair in found.undirected):
+        if closed.has_line(str(one), str(other)):
+            closed.orient(str(one), str(other))
+    dag: nx.DiGraph[int] = nx.DiGraph()
+    dag.add_nodes_from(range(n_variables))
+    dag.add_edges_from(
+        (one, other) if closed.has_arrow(str(one), str(other)) else (other, one) for one, other in pairs
+    )
+    return dag
+
+
+def observational_class(n_variables: int, found: MixedGraph) -> MixedGraph:
+    """Return `found` with the essential graph of the equivalence class that holds its class.
+
+    The two differ where interventions direct edges.
+    """
+    dag = extension(n_variables, found)
+    closed = class_of_dag(map(str, dag), [(str(tail), str(head)) for tail, head in dag.edges])
+    lines = (sorted((int(one), int(other))) for one, other in closed.lines())
+    return replace(
+        found,
+        directed=tuple(sorted((int(tail), int(head)) for tail, head in closed.arrows())),
+        undirected=tuple(sorted((one, other) for one, other in lines)),
+    )

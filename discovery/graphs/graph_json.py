@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from discovery.documents import json_content
 from discovery.errors import GraphError
 from discovery.wording import did_you_mean, listed, quoted
 
@@ -45,8 +46,8 @@ def parse_graph(text: str) -> ParsedGraph:
     (('A', 'B'),)
     """
     try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
+        content = json_content(text)
+    except ValueError as error:
         raise GraphError(f"Expected a graph as JSON but found text that isn't JSON: {error}") from None
     if not isinstance(content, dict) or "nodes" not in content:
         shown = f"the keys {listed(content)}" if isinstance(content, dict) else quoted(str(content))

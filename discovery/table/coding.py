@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +45,15 @@ class CodedVariable:
         The number of the former.
     notes
         What to tell of it: pairs of what was noticed or done, and where; variables share a warning.
+    merged
+        The rare states that were merged into one, and the name of that one.
     """
 
     codes: NDArray[np.int16]
     states: tuple[str, ...]
     n_observed: int
     notes: tuple[tuple[str, str], ...] = ()
+    merged: dict[str, str] = field(default_factory=dict)
 
 
 def code_variable(
@@ -78,6 +81,7 @@ def code_variable(
     numbers = column.numbers()
     seen = column.take(observed)
     notes: list[tuple[str, str]] = []
+    merged: dict[str, str] = {}
     if numbers is not None and seen.n_distinct > min(most, MAX_NUMBERS):
         if settings.bins is None:
             return _too_many_numbers(name, seen, n_rows)
@@ -96,10 +100,11 @@ def code_variable(
     if settings.merge_rare is not None:
         share = settings.merge_rare if settings.merge_rare >= 1 else settings.merge_rare * observed.sum()
         label = _free_label("other", states)
-        codes, states, merged = merge_rare_states(codes, states, share, label, count=observed)
-        if merged:
+        codes, states, gone = merge_rare_states(codes, states, share, label, count=observed)
+        if gone:
+            merged = dict.fromkeys(gone, label)
             notes.append(
-                ("rare states were merged into one", f"{quoted(name)} ({listed(merged)} into {label!r})")
+                ("rare states were merged into one", f"{quoted(name)} ({listed(gone)} into {label!r})")
             )
     counts = np.bincount(codes[observed], minlength=len(states))
     shown = np.flatnonzero(counts)
@@ -113,7 +118,7 @@ def code_variable(
         states = tuple(states[code] for code in order)
         hidden = f"{listed(states[len(shown) :])} of {quoted(name)}"
         notes.append(("states that only interventional rows show are not among the table's", hidden))
-    return CodedVariable(codes, states, len(shown), tuple(notes))
+    return CodedVariable(codes, states, len(shown), tuple(notes), merged)
 
 
 def appearances(codes: NDArray[np.int16], n_states: int) -> NDArray[np.int16]:

@@ -68,6 +68,12 @@ class Records:
                     yield begin, fields
                 begin = reader.line_num + 1
         except csv.Error as error:
+            if "field limit" in str(error):
+                raise TableError(
+                    f"Expected fields of at most {csv.field_size_limit():,} characters but found a longer "
+                    f"one in the record that begins in line {begin} of {self._source}: shorten it, or close "
+                    f"the quote that opens there"
+                ) from None
             raise TableError(
                 "Expected quotes that open and close around a whole field but found others in the record "
                 f"that begins in line {begin} of {self._source} ({error}): "

@@ -19,7 +19,9 @@ from discovery.table.columns import RawTable
 from discovery.table.csv_reader import Progress, read_text
 from discovery.table.frame import read_frame
 from discovery.table.rows import MIN_ROWS, UsedRows, select_rows
+from discovery.table.session_export import as_log
 from discovery.table.settings import MISSING_TEXTS, TableSettings
+from discovery.table.spellings import noticed_spellings
 from discovery.table.variables import CodedVariables, code_variables
 
 if TYPE_CHECKING:
@@ -85,6 +87,8 @@ class DiscreteTable:
     reward_column, reward_states
         The column that the reward was taken from, and the values that it shows, in the order of text; none
         where there are more than 32,767.
+    merged
+        For each variable with rare states merged into one, those states and the name of the one.
     """
 
     codes: NDArray[np.int16] = field(repr=False)
@@ -97,6 +101,7 @@ class DiscreteTable:
     constants: dict[str, str] = field(default_factory=dict)
     reward_column: str | None = None
     reward_states: tuple[str, ...] = ()
+    merged: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -184,7 +189,8 @@ def read_csv(
     ------
     TableError
         In one line, if the file can't be read, is empty, binary or ragged; a column's name is empty or occurs
-        twice; a column named here doesn't exist; fewer than 2 variables or 20 rows are left. In a line each,
+        twice; a column named here doesn't exist; fewer than 2 variables or 20 rows are left (rows in which a
+        variable was set count where all are such). In a line each,
         if the reward is neither numbers nor a known state, values are missing, or columns have too many
         states. Columns that can't be variables (with one state only, of identifiers, of dates, without any
         value, equal to another) are left out with a warning instead.
@@ -256,13 +262,20 @@ def source_name(source: Source) -> str:
 
 def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> DiscreteTable:
     """Code the variables of a table that was read, or refuse it."""
+    if not raw.n_rows:
+        raise TableError(
+            f"Expected rows below the header but found none in {raw.source}: give a table with rows"
+        )
+    raw, settings = as_log(raw, settings)
     used = select_rows(raw, reward, settings)
     observed = used.targets < 0
-    _check_rows(int(observed.sum()), used, raw)
-    coded = code_variables(used, observed, settings, raw.source)
-    warnings = [*raw.warnings, *used.warnings, *coded.warnings]
+    # With too few rows in which nothing was set, all rows decide about states, and no graph is estimated.
+    deciding = observed if observed.sum() >= MIN_ROWS else np.ones_like(observed)
+    _check_rows(int(deciding.sum()), used, raw)
+    coded = code_variables(used, deciding, settings, raw.source)
+    warnings = [*raw.warnings, *noticed_spellings(raw), *used.warnings, *coded.warnings]
     rewards = None if used.rewards is None else used.rewards[observed]
-    if rewards is not None and np.ptp(rewards) == 0:
+    if rewards is not None and len(rewards) and np.ptp(rewards) == 0:
         warnings.append(f"every reward is {rewards[0]:g}: no intervention can look better than another")
     interventional = None
     if settings.intervention_column is not None:
@@ -281,6 +294,7 @@ def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> Discre
         constants=coded.constants,
         reward_column=None if used.reward is None else used.reward[0],
         reward_states=used.reward_states,
+        merged=coded.merged,
     )
 
 
@@ -288,9 +302,8 @@ def _check_rows(n_rows: int, used: UsedRows, raw: RawTable) -> None:
     if n_rows < MIN_ROWS:
         why = f" ({'; '.join(used.about_rows)})" if used.about_rows else ""
         remedy = "ignore columns that are often empty" if used.about_rows else "add observations"
-        kind = "rows in which nothing was set" if (used.targets >= 0).any() else "rows"
         raise TableError(
-            f"Expected at least {MIN_ROWS} {kind} but found {n_rows} in {raw.source}{why}: {remedy}"
+            f"Expected at least {MIN_ROWS} rows but found {n_rows} in {raw.source}{why}: {remedy}"
         )
 
 

@@ -17,6 +17,7 @@ from discovery.errors import TableError
 from discovery.table.columns import Column, NumberColumn, RawTable, TextColumn
 from discovery.table.number_format import as_number
 from discovery.table.problems import Problem
+from discovery.table.reward_scale import far_off, unfit
 from discovery.table.settings import TableSettings
 from discovery.table.unusable import left_out
 from discovery.wording import listed, no_column, quoted
@@ -109,6 +110,7 @@ def select_rows(raw: RawTable, reward: str | None, settings: TableSettings) -> U
         problems += [problem] if problem else []
     kinds, warnings = left_out(variables, settings.keep)
     variables = {name: column for name, column in variables.items() if name not in kinds}
+    warnings += [] if rewards is None else far_off(rewards, name)
     warnings += _missing_texts({**variables, **(dict([found]) if found else {})})
     keep, about_rows, about_missing = _complete_rows(variables, found, settings, raw)
     advised = {name for problem in about_missing for flag, name in problem.flags if flag == "--ignore"}
@@ -183,7 +185,8 @@ def reward_values(
         )
     numbers = column.numbers()
     if numbers is not None:
-        return numbers, None
+        problem = unfit(numbers, name)
+        return (numbers, None) if problem is None else (None, problem)
     odd = sorted(column.odd_texts)
     flags: tuple[tuple[str, str], ...] = ()
     if not odd:

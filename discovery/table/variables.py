@@ -39,6 +39,8 @@ class CodedVariables:
         The columns with one state where nothing was set, which aren't variables, and that state.
     warnings
         What a person should know about the variables, one line each.
+    merged
+        For each variable with rare states merged into one, those states and the name of the one.
     """
 
     codes: NDArray[np.int16]
@@ -46,6 +48,7 @@ class CodedVariables:
     all_states: dict[str, tuple[str, ...]]
     constants: dict[str, str]
     warnings: tuple[str, ...]
+    merged: dict[str, dict[str, str]]
 
 
 def code_variables(
@@ -60,7 +63,7 @@ def code_variables(
     used
         The columns and rows to code. Its `variables` are emptied, so that no column is held twice.
     observed
-        bool [n_rows]: the rows in which nothing was set.
+        bool [n_rows]: the rows in which nothing was set, or all rows of a log without any.
     settings
         How columns that can't be used as they are become usable.
     source
@@ -102,6 +105,7 @@ def code_variables(
         {name: variable.states for name, variable in variables.items()},
         constants,
         tuple(warnings),
+        {name: variable.merged for name, variable in variables.items() if variable.merged},
     )
 
 

@@ -70,7 +70,7 @@ _STUDY = {
     "policy": [
         {"name": "cn-ucb-sequential"},
         {"name": "ucb"},
-        {"name": "nowhere:Missing", "label": "<s>mine"},
+        {"name": "json:dumps", "label": "<s>mine"},
     ],
 }
 

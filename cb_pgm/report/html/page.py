@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 __all__ = [
     "Block",
@@ -143,6 +144,14 @@ class Page:
     version: str = ""
 
 
+# Controls, directional marks and invisible characters; not tab and line ends, nor the joiners of scripts.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
+_LETTER = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+_RIGHT_TO_LEFT = re.compile(f"([{_LETTER}]+(?:[^\\S\\n]+[{_LETTER}]+)*)")
+
+
 def render(page: Page) -> str:
     """Return the page as one HTML document that needs no other file."""
     return _environment().get_template("page.html.j2").render(page=page)
@@ -150,10 +159,29 @@ def render(page: Page) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("cb_pgm.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_visible,
+    )
+    environment.filters["isolated"] = _isolated
+    return environment
+
+
+def _visible(value: object) -> object:
+    """Return text with escapes for the characters that are not seen, or that turn the text around them."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return _UNSEEN.sub(lambda found: found.group().encode("unicode_escape").decode(), value)
+
+
+def _isolated(value: str) -> Markup:
+    """Return text in which words written from right to left don't turn what stands beside them."""
+    pieces = _RIGHT_TO_LEFT.split(str(_visible(value)))
+    return Markup("").join(
+        Markup("<bdi>{}</bdi>").format(piece) if number % 2 else escape(piece)
+        for number, piece in enumerate(pieces)
     )

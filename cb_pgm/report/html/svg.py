@@ -7,7 +7,6 @@ contrast.
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Mapping
 from xml.etree import ElementTree
@@ -15,7 +14,7 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from cb_pgm.plotting.regret import saving
+from cb_pgm.plotting.regret import legal, svg_text
 
 __all__ = ["COLOURS", "inline_svg"]
 
@@ -42,8 +41,6 @@ COLOURS: Mapping[str, str] = {
 _LETTERS = frozenset({"--blue", "--vermillion", "--green", "--purple", "--orange", "--sky"})
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
-# What XML can't hold; a name in a table may have it.
-_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PIXELS_PER_INCH = 96
 
 
@@ -59,10 +56,7 @@ def inline_svg(figure: Figure, identity: str, label: str) -> Markup:
     label
         A description for people who can't see the figure.
     """
-    written = io.StringIO()
-    with saving():
-        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-    root = ElementTree.fromstring(_ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", written.getvalue()))
+    root = ElementTree.fromstring(svg_text(figure, transparent=True))
     for element in root.iter():
         element.tag = _local(element.tag)
     for child in [child for child in root if child.tag == "metadata"]:
@@ -77,7 +71,7 @@ def inline_svg(figure: Figure, identity: str, label: str) -> Markup:
     root.attrib = {
         "viewBox": root.attrib["viewBox"],
         "role": "img",
-        "aria-label": _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", label),
+        "aria-label": legal(label),
         "style": f"--natural: {width}px",
     }
     return Markup(ElementTree.tostring(root, encoding="unicode"))  # serialised, hence escaped

@@ -31,6 +31,7 @@ from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
 from cb_pgm.plotting.regret import draw_regret, regret_bands, save
 from cb_pgm.provenance import command, versions
 from discovery import EssentialGraph
+from discovery.documents import json_content
 from discovery.table.discrete_table import source_name
 
 __all__ = ["RunFolder", "read_run", "resolved_settings", "run_material", "write_run"]
@@ -224,8 +225,8 @@ def _read(path: Path, keys: tuple[str, ...]) -> dict[str, Any]:
             f"Expected {path.name} in {path.parent} but found none: run again with --out, with this version"
         )
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        content = json_content(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise ReportError(f"Expected JSON in {path} but found {error}: run again with --out") from None
     missing = [key for key in keys if not isinstance(content, dict) or key not in content]
     if missing:

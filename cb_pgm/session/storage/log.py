@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from cb_pgm.session.events import Event, from_record, to_record
+from cb_pgm.session.events import AddedState, Event, from_record, to_record
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import SessionState
 from cb_pgm.session.storage.snapshot import pack, unpack
@@ -73,9 +73,14 @@ class Log:
     def events(self) -> Iterator[tuple[Event, str]]:
         """Yield every event with its time, from the first on; only within `reading`."""
         text, beginning = self._store.settings()
-        n_states = _n_states(SessionSettings.from_json(text))
+        settings = SessionSettings.from_json(text)
+        n_states = _n_states(settings)
         for record, at, _ in self._store.events(beginning):
-            yield from_record(record, n_states), at
+            event = from_record(record, n_states)
+            if isinstance(event, AddedState):
+                settings = settings.with_state(event.variable, event.state)
+                n_states = _n_states(settings)
+            yield event, at
 
     def _caught_up(self) -> SessionState:
         state = self._state
@@ -83,15 +88,18 @@ class Log:
             text, self._position = self._store.settings()
             state = SessionState(SessionSettings.from_json(text))
         self._state = None  # until all new events have been applied
-        n_states = _n_states(state.settings)
         snapshot = self._store.snapshot() if self._position.number == 0 else None
         if snapshot is not None:
-            for event in unpack(snapshot[0], n_states):
+            for event in unpack(snapshot[0], _n_states(state.settings)):
                 state.apply(event)
             self._position = snapshot[1]
             self._packed = self._position.number
+        n_states = _n_states(state.settings)
         for record, _, position in self._store.events(self._position):
-            state.apply(from_record(record, n_states))
+            event = from_record(record, n_states)
+            state.apply(event)
+            if isinstance(event, AddedState):
+                n_states = _n_states(state.settings)
             self._position = position
         self._state = state
         return state

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.session.events import Asked, Earlier, Event, Rows, Told, Withdrawn
+from cb_pgm.session.events import AddedState, Asked, Earlier, Event, Rows, Told, Withdrawn
 
 __all__ = ["pack", "unpack"]
 
-_KINDS = (Earlier, Asked, Told, Withdrawn)
+_KINDS = (Earlier, Asked, Told, Withdrawn, AddedState)
 
 
 def pack(events: Sequence[Event], n_variables: int) -> bytes:
@@ -32,7 +32,7 @@ def pack(events: Sequence[Event], n_variables: int) -> bytes:
     notes: dict[int, str] = {}
     rows: list[Rows] = []
     for number, event in enumerate(events):
-        pull = 0 if isinstance(event, Earlier) else event.pull or 0
+        pull = 0 if isinstance(event, Earlier | AddedState) else event.pull or 0
         arm, size, flag, note = 0, 0, 0, ""
         match event:
             case Earlier(intervention, some):
@@ -45,6 +45,8 @@ def pack(events: Sequence[Event], n_variables: int) -> bytes:
                 rows.append(some)
             case Withdrawn(_, _, excluded):
                 flag = int(excluded)
+            case AddedState(variable, state):
+                arm = arms.setdefault(Intervention({variable: state}), len(arms))
         table[number] = _KINDS.index(type(event)), pull, arm, size, flag
         if pull in open_pulls or isinstance(event, Told):  # by a digest, rows told twice are noticed
             notes[number] = note
@@ -76,13 +78,17 @@ def unpack(content: bytes, n_states: NDArray[np.int64]) -> Iterator[Event]:
             codes = np.ascontiguousarray(arrays["codes"], dtype=np.int16)
             fields, complied = arrays["fields"], arrays["complied"]
         arms = [Intervention(arm) for arm in known]
-        if len(codes) and not ((codes >= 0).all() and (codes < n_states).all()):
+        most = n_states + sum(kind == 4 for kind, *_ in table)  # every added state may be of any variable
+        if len(codes) and not ((codes >= -1).all() and (codes < most).all()):
             raise SessionError("Expected known states in a snapshot but found unknown ones: restore the file")
         begin = 0
         for number, (kind, pull, arm, size, flag) in enumerate(table):
             note = notes.get(str(number), "")
             if kind == 1:
                 yield Asked(pull or None, arms[arm], size, note)
+            elif kind == 4:
+                ((variable, state),) = arms[arm].items()
+                yield AddedState(variable, state)
             elif kind == 3:
                 yield Withdrawn(pull, note, bool(flag))
             else:

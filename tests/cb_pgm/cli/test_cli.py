@@ -18,6 +18,7 @@ import cb_pgm
 from cb_pgm.cli.program import main
 from cb_pgm.cli.usage import COMMANDS
 from cb_pgm.model.bif import read_bif_model
+from cb_pgm.policies.registry import POLICIES
 
 ASIA = ["data/asia.csv", "--reward", "xray=yes"]
 
@@ -94,7 +95,7 @@ def test_the_version_is_the_packages(capsys):
         ["run", *ASIA, "--noise-scale", "nan"],
         ["run", *ASIA, "--reward-range", "1"],
         ["run", *ASIA, "--reward-range", "2", "1"],
-        ["run", *ASIA, "--reward-range", "0", "1", "--noise-scale", "1"],
+        ["run", *ASIA, "--jobs", "2", "--dask", "local"],
         ["run", *ASIA, "--missing", "guess"],
         ["discover"],
         ["compare", "one.json"],
@@ -177,7 +178,7 @@ def test_json_is_one_object_on_stdout_and_notes_go_to_stderr(capsys):
     out, err = capsys.readouterr()
     content = json.loads(out)
     assert content["seed"] == 1
-    assert [row["graph"] for row in content["policies"]] == ["estimated", "oracle", "none"]
+    assert [row["graph"] for row in content["policies"]] == ["estimated", "oracle", "none", "none"]
     assert f"{content['truth']['effective_reward_gap']:.4g} on the mean reward" in err
     assert "Traceback" not in err
     assert "Warning" not in err
@@ -200,7 +201,7 @@ def test_out_leaves_everything_and_is_not_written_over_by_mistake(tmp_path, caps
     assert settings["versions"]["cb-pgm"] == cb_pgm.__version__
     assert (folder / "regret.csv").read_text().startswith("policy,graph,run,round,regret\n")
     result = json.loads((folder / "result.json").read_text())
-    assert len(result["policies"]) == 4
+    assert len(result["policies"]) == 6
 
     before = {path: path.read_bytes() for path in folder.iterdir()}
     assert "--force" in failure(capsys, *arguments)
@@ -237,7 +238,7 @@ def test_discover_run_and_compare_go_together(tmp_path, capsys):
     assert "--force" in failure(capsys, "discover", *ASIA, "--out", str(graph))
     assert main(["discover", *ASIA, "--out", str(tmp_path / "folder")]) == 0
     assert {path.name for path in (tmp_path / "folder").iterdir()} == {"graph.json", "graph.png", "graph.svg"}
-    assert "->" in capsys.readouterr().out
+    assert "→" in capsys.readouterr().out
 
 
 def test_discover_prints_the_graph_in_the_forms_of_other_programs(tmp_path, capsys):
@@ -282,7 +283,8 @@ def test_an_interrupted_run_says_so_in_one_line_and_can_be_started_again(tmp_pat
     )
     try:
         deadline = time.monotonic() + 90
-        while not folder.exists() and time.monotonic() < deadline:  # it is made right before the first pull
+        # A temporary folder is made right before the first pull.
+        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -292,7 +294,7 @@ def test_an_interrupted_run_says_so_in_one_line_and_can_be_started_again(tmp_pat
     assert out == ""
     assert err.splitlines()[-1] == "interrupted"
     assert "Traceback" not in err
-    assert list(folder.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_closed_pipe_is_no_error():
@@ -348,3 +350,10 @@ def test_a_messy_table_is_refused_once_and_taken_with_the_flags_advised(command,
     assert flags == ["--missing", "drop", "--bins", "3"]
     assert main([*arguments, *flags]) == 0
     assert "warning: 'NA' of 'sex' counted as missing" in capsys.readouterr().err
+
+
+def test_help_breaks_no_name_at_its_hyphens(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in POLICIES)

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from cb_pgm.cli.program import main
@@ -104,3 +105,17 @@ def test_bic_and_a_weight_of_the_prior_are_chosen_by_flags(tmp_path, capsys):
     for flags in (["--score", "bic"], ["--equivalent-sample-size", "3"], ["--method", "boss"]):
         assert main(["discover", "data/asia.csv", *flags, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["nodes"]
+
+
+def test_rows_in_which_a_variable_was_set_direct_its_edges(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 600)
+    y = x ^ (rng.random(600) < 0.2)
+    y[300:] = rng.integers(0, 2, 300)
+    frame = pd.DataFrame({"x": x, "y": y, "set": np.where(np.arange(600) < 300, "", "y")})
+    table = tmp_path / "table.csv"
+    frame.to_csv(table, index=False)
+    assert main(["discover", str(table), "--intervention-column", "set"]) == 0
+    out = capsys.readouterr().out
+    assert "300 rows and 300 in which a variable was set" in out
+    assert "x → y (by interventions)" in out

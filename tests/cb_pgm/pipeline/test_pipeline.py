@@ -50,7 +50,13 @@ def test_the_object_has_the_promised_shape(report):
         "rehearsal",
         "horizon",
         "seed",
+        "effects",
+        "recommendation",
         "policies",
+    ]
+    assert content["effects"] is None  # the truth is known
+    assert list(content["recommendation"]) == [
+        *("intervention", "grounds", "mean", "interval", "gain", "gain_interval", "p_best", "next")
     ]
     assert content["data"]["rows"] == 10_000
     assert content["data"]["reward"] == "xray=yes"
@@ -70,7 +76,7 @@ def test_the_object_has_the_promised_shape(report):
     for row in content["policies"]:
         assert set(row) == {
             "policy", "graph", "run", "reward_variables", "correct", "interventions_to_find", "regret",
-            "best_arm", "fallback", "grounds", "failure_shares",
+            "best_arm", "fallback", "grounds", "failure_shares", "started_from",
         }  # fmt: skip
         assert row["regret"] >= 0
         assert set(row["best_arm"]) == {"variable", "state", "grounds"}
@@ -148,12 +154,96 @@ def test_curves_end_at_the_regret_and_grow_towards_it(report):
 def test_the_recommendation_never_rests_on_the_oracle(report):
     found = report.recommendation
     assert found is not None
-    assert found.graph != "oracle"
-    assert found.low <= found.mean <= found.high
+    assert "oracle" not in found.source
+    assert found.interval[0] <= found.mean <= found.interval[1]
     assert found.mean > 0.9
+    assert found.is_decided
+    assert found.gain_interval[0] > 0
     text = report.to_text()
-    assert f"Set {' and '.join(f'{v} = {s}' for v, s in found.intervention.items())}." in text
+    assert f"Set {' and '.join(f'{v} = {s}' for v, s in found.leader.items())}." in text
     assert "Next:" in text
+
+
+def test_the_best_arm_over_all_policies_is_compared(report):
+    """Also one of a policy that lost more: the arm with the best lower bound, whoever pulled it."""
+    lows = [
+        played.outcome.best_arm.low for played in report.played if played.graph != "oracle" and not played.run
+    ]
+    assert report.recommendation.interval[0] == pytest.approx(max(0, *lows))
+
+
+def test_nothing_is_set_without_a_gain():
+    """After a few rounds no arm's interval lies above do(): that is said, and the JSON has null."""
+    report = changed(policies=("ucb",), horizon=12, cold=True).run()
+    assert "Undecided" in report.to_text()
+    assert "Set " not in report.to_text()
+    recommended = report.to_dict()["recommendation"]
+    assert recommended["intervention"] is None
+    assert recommended["gain_interval"][0] <= 0
+    assert recommended["mean"] == pytest.approx(0.11, abs=0.01)  # of doing nothing
+
+
+# -- the table first -------------------------------------------------------------------------------
+
+
+def test_the_table_names_the_cause_before_the_first_pull():
+    warm, cold = (changed(policies=("screening",), cold=cold).run() for cold in (False, True))
+    for report, rows, first in ((warm, 10_000, True), (cold, 0, False)):
+        (entry,) = report.to_dict()["policies"]
+        assert entry["started_from"] == rows
+        assert (entry["interventions_to_find"] == 0) == first
+        assert entry["correct"] is True
+    assert "learn from 10,000 rows of the table" in warm.to_text()
+    assert "--cold" in cold.to_text()
+
+
+def test_rows_in_which_a_variable_was_set_are_counted_for_their_arms(tmp_path):
+    """In a rehearsal as many rows of each intervention are drawn from the model; random ones count as set."""
+    rng = np.random.default_rng(2)
+    lines = ["arm,state,well,who"]
+    for row in range(600):
+        arm, state = rng.integers(2), rng.integers(3)
+        who = "" if row < 400 else "arm"
+        lines.append(f"{arm},{state},{int(rng.random() < 0.3 + 0.4 * arm)},{who}")
+    path = tmp_path / "set.csv"
+    path.write_text("\n".join(lines))
+    settings = {"policies": ("ucb", "screening"), "horizon": 50, "seed": 1, "draws": 3}
+    set_rows = Pipeline(path, "well", intervention_column="who", **settings).run()
+    assert [played.outcome.started_from for played in set_rows.played] == [200, 600]
+    trial = Pipeline(path, "well", ignore=("who",), randomised=("arm",), **settings).run()
+    assert [played.outcome.started_from for played in trial.played] == [600, 600]
+    assert trial.recommendation.grounds == "measured"
+    assert trial.to_dict()["recommendation"]["intervention"] == {"arm": "1"}
+    with pytest.raises(CausalBanditError, match="did you mean 'arm'"):
+        Pipeline(path, "well", ignore=("who",), randomised=("arms",), **settings).prepare()
+
+
+# -- a rehearsal -----------------------------------------------------------------------------------
+
+
+def test_a_rehearsal_recommends_by_what_the_table_says():
+    """Nothing of the pulls goes into it: neither the seed nor the policies change it."""
+    stones = Pipeline("data/kidney_stones.csv", "success=yes", not_settable=("size",), horizon=200, draws=20)
+    reports = [
+        replace(stones, seed=seed, policies=policies).run()
+        for seed, policies in ((1, ("ucb",)), (2, ("screening", "thompson")))
+    ]
+    found = [report.to_dict() for report in reports]
+    assert found[0]["recommendation"] == found[1]["recommendation"] == found[0]["effects"]["recommendation"]
+    assert found[0]["recommendation"]["intervention"] is None
+    assert [edge["edge"] for edge in found[0]["effects"]["hangs_on"]] == [["size", "treatment"]]
+    text = reports[1].to_text()
+    assert "Undecided" in text
+    assert "Set " not in text
+    assert "It hangs on the edge size — treatment" in text
+    assert "rows each" in text
+
+
+def test_nothing_is_right_or_wrong_in_a_fitted_model():
+    report = changed(truth=None, policies=("screening",), draws=3).run()
+    assert [entry["correct"] for entry in report.to_dict()["policies"]] == [None]
+    assert "right" not in report.to_text().split("Recommendation")[0]
+    assert report.to_dict()["policies"][0]["reward_variables"] == ["either"]
 
 
 @pytest.mark.slow
@@ -180,7 +270,8 @@ def test_minimizing_a_state_is_maximizing_its_absence():
     assert content["truth"]["reward_gap"] == pytest.approx(system.reward_gap())
     found = lowest.recommendation
     assert found is not None
-    assert 0 <= found.low <= found.mean <= found.high <= 1
+    assert 0 <= found.interval[0] <= found.mean <= found.interval[1] <= 1
+    assert found.gain > 0
     assert found.mean < system.mean_reward({})
 
 
@@ -193,14 +284,15 @@ def test_minimizing_numbers_is_maximizing_their_negatives(tmp_path):
         path.write_text("\n".join(lines))
         return path
 
-    settings = {"policies": ("ucb", "thompson"), "horizon": 500, "seed": 1}
+    settings = {"policies": ("ucb", "thompson"), "horizon": 500, "seed": 1, "draws": 10}
     low = Pipeline(table(tmp_path / "low.csv", 1), "reward", minimize=True, **settings).run()
     high = Pipeline(table(tmp_path / "high.csv", -1), "reward", **settings).run()
     assert low.to_dict()["policies"] == high.to_dict()["policies"]
     assert low.recommendation is not None
     assert high.recommendation is not None
     assert low.recommendation.mean == pytest.approx(-high.recommendation.mean)
-    assert low.recommendation.low == pytest.approx(-high.recommendation.high)
+    assert low.recommendation.interval[0] == pytest.approx(-high.recommendation.interval[1])
+    assert low.recommendation.gain == pytest.approx(high.recommendation.gain)
     assert "minimized" in low.to_text()
 
 
@@ -270,7 +362,7 @@ def test_a_policy_that_is_none_is_refused_with_the_names():
 
 def test_variables_that_cant_be_set_are_never_recommended():
     rehearsal = changed(
-        truth=None, not_settable=("either", "lung"), policies=("ucb", "thompson", "screening")
+        truth=None, not_settable=("either", "lung"), policies=("ucb", "thompson", "screening"), draws=2
     )
     for played in rehearsal.run().played:
         assert not set(played.outcome.best_arm.intervention) & {"either", "lung"}
@@ -293,21 +385,27 @@ def numeric_table(tmp_path) -> Path:
 
 
 def test_a_numeric_reward_is_rehearsed(numeric_table):
-    report = Pipeline(numeric_table, "sales", horizon=2000, seed=0).run()
+    report = Pipeline(numeric_table, "sales", horizon=2000, seed=0, draws=10).run()
     content = report.to_dict()
     assert content["rehearsal"] is True
     assert content["truth"] is None
     assert report.task.system.reward_parents == ("a",)
     found = report.recommendation
     assert found is not None
-    assert dict(found.intervention) == {"a": "2"}
-    assert found.low < 16 < found.high  # the true mean at a = 2
-    assert any("half the observed range" in warning for warning in content["warnings"])
+    assert dict(found.leader) == {"a": "2"}
+    assert found.interval[0] < 16 < found.interval[1]  # the true mean at a = 2
+    assert found.interval[1] - found.interval[0] < 1  # the rows', not from half the range
+    text = report.to_text()
+    assert "the residual's standard deviation given a, times" in text
+    assert "(--noise-scale changes it)" in text
+    assert "(--reward-range changes that)" in text
 
 
-def test_the_noise_scale_comes_from_the_range_or_as_given(numeric_table):
+def test_the_noise_scale_comes_from_the_residuals_or_as_given(numeric_table):
     ranged = Pipeline(numeric_table, "sales", reward_range=(0, 30), seed=0).prepare()
-    assert ranged.context.noise_scale == 15
+    assert 1 <= ranged.context.parent_noise_scale <= 1.2  # 1, times the factor for heavy tails
+    assert ranged.context.noise_scale == pytest.approx(np.hypot(1.1, 3), abs=0.1)  # means from 10 to 16
+    assert (ranged.scale.low, ranged.scale.high) == (0, 30)
     assert ranged.warnings == ()
     given = Pipeline(numeric_table, "sales", noise_scale=0.5, seed=0).prepare()
     assert given.context.noise_scale == 0.5

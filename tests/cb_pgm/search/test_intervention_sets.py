@@ -138,8 +138,8 @@ def test_the_algorithm_on_random_diagrams_of_six() -> None:
 class _Systems:
     """Many random systems of one graph at once; hidden causes have two fair states.
 
-    Variables are binary. Half of the systems have random tables. In the others every variable is a parity of
-    some of its causes, or the conjunction of two, now and then replaced by a coin.
+    Variables are binary. Half of the systems have random tables. In the others every variable is a
+    conjunction of up to three parities of some of its causes, now and then replaced by a coin.
     """
 
     def __init__(self, edges: Edges, hidden: Hidden) -> None:
@@ -182,11 +182,16 @@ class _Systems:
         states = np.indices([2] * n_causes).reshape(n_causes, -1) if n_causes else np.zeros((0, 1), int)
         half = size // 2
         dense = rng.random((half, states.shape[1]))
-        masks = rng.random((2, size - half, n_causes)) < 0.75
-        flips = rng.integers(2, size=(2, size - half, 1))
-        first, second = (masks.astype(int) @ states + flips) % 2
-        sharp = np.where(rng.random((size - half, 1)) < 0.4, first * second, first)
-        noise = rng.choice([0.0, 0.1, 0.5], p=[0.6, 0.2, 0.2], size=(size - half, 1))
+        sharp = np.ones((size - half, states.shape[1]))
+        share = rng.choice([0.4, 0.6, 0.8], size=(size - half, 1))
+        terms = rng.integers(1, 4, size=(size - half, 1))
+        for term in range(3):
+            masks = (rng.random((size - half, n_causes)) < share).astype(int)
+            parity = (masks @ states + rng.integers(2, size=(size - half, 1))) % 2
+            sharp = np.where(term < terms, sharp * parity, sharp)
+        noise = rng.choice([0.0, 0.1, 1.0], p=[0.8, 0.1, 0.1], size=(size - half, 1))
+        if not n_causes:
+            noise[:] = 1.0
         return np.concatenate([dense, sharp * (1 - noise) + 0.5 * noise]).reshape([size] + [2] * n_causes)
 
 
@@ -197,7 +202,7 @@ def _brute_force(edges: Edges, hidden: Hidden) -> None:
     possible = [tuple(int(name) for name in names) for names in pomis_sets(diagram, "0")]
     unseen = set(possible)
     rng = np.random.default_rng(0)
-    for _ in range(100):
+    for _ in range(2000):
         best = systems.best_means(300, rng)
         highest = np.max([best[chosen] for chosen in possible], axis=0)
         assert (np.max([*best.values()], axis=0) <= highest + 1e-9).all(), (edges, hidden, possible)
@@ -228,4 +233,16 @@ def test_a_sample_of_graphs_against_brute_force() -> None:
 def test_all_graphs_of_four_variables_against_brute_force() -> None:
     """The reward and up to three variables, with up to two hidden causes."""
     for edges, hidden in graphs(3):
+        _brute_force(edges, hidden)
+
+
+@pytest.mark.slow
+def test_random_graphs_of_four_variables_and_a_reward_against_brute_force() -> None:
+    rng = np.random.default_rng(0)
+    pairs = [(i, j) for i in range(1, 5) for j in (*range(i + 1, 5), 0)]
+    for _ in range(150):
+        edges = tuple(pair for pair in pairs if rng.random() < 0.5)
+        hidden = tuple(
+            tuple(sorted(int(v) for v in rng.choice(5, rng.integers(2, 4), replace=False))) for _ in range(2)
+        )
         _brute_force(edges, hidden)

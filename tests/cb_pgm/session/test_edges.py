@@ -40,7 +40,7 @@ def test_the_rows_of_an_arm_told_twice(few: int, tmp_path: Path, monkeypatch: py
             file = rows(tmp_path / "rows.csv", pull.intervention, 6)
             if pull.intervention in seen:
                 told = session.status().told
-                with pytest.raises(SessionError, match=r"recorded already, for do\(.*--again"):
+                with pytest.raises(SessionError, match=r"do\(.*already: add --again"):
                     session.tell(file)
                 assert session.status().told == told
                 refused += 1

@@ -22,6 +22,7 @@ from cb_pgm.policies.context import PolicyContext
 from cb_pgm.report import write_report
 from cb_pgm.study import Study, cells, config, run_study
 from cb_pgm.study.cells import play_cell
+from cb_pgm.study.tables import TABLE_KEYS
 from discovery import estimate
 
 SMALL = {
@@ -296,19 +297,21 @@ def test_every_key_and_value_is_checked(change: dict, said: str) -> None:
 
 def test_every_key_is_documented() -> None:
     """The page that users read names every key of every part, those of the families from their signatures."""
-    documented = re.findall(r"^(\w[\w, ]*) : ", config.__doc__ or "", flags=re.MULTILINE)
-    words = {word for line in documented for word in line.split(", ")}
+    documented = re.findall(r"^(\w[\w, ;]*) : ", config.__doc__ or "", flags=re.MULTILINE)
+    words = {word for line in documented for word in re.split("[,;] ", line)}
     families = {key for name in instances.__all__ for key in config._instance_keys(name)}
     assert words == families | {
         *("title", "seed", "runs", "horizons", "failure_prob"),
         *("network", "reward", "instance", "label", "source", "method", "rows", "name", "max_parents"),
+        *TABLE_KEYS,
     }
 
 
 def test_the_example_of_the_documentation_is_a_study() -> None:
     """Its example, with a policy that exists in place of the reader's own."""
     lines = re.findall(r"^    (\[\[.*|\w+ = .*)$", config.__doc__ or "", flags=re.MULTILINE)
-    study = Study.from_dict(tomllib.loads("\n".join(lines)))
+    text = "\n".join(lines).replace("my_package.my_module:MyPolicy", "cb_pgm:UCB")
+    study = Study.from_dict(tomllib.loads(text))
     assert [len(study.systems), len(study.graphs), len(study.policies)] == [3, 5, 2]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discovery import DiscreteTable, TableError, read_csv
+from discovery import DiscreteTable, EstimationError, TableError, estimate, read_csv
 
 #: The discretised measurements of Sachs et al. (2005), which aren't part of the project: tab-separated, with
 #: a column INT: 0, or the number of the protein that was set.
@@ -192,9 +192,15 @@ class TestInterventions:
                 frame.rename(columns={"w": "0"}), ignore=["gain", "truth"], intervention_column="set"
             )
 
-    def test_rows_that_were_all_set_are_refused(self, mixed: pd.DataFrame) -> None:
-        with pytest.raises(TableError, match="at least 20 rows in which nothing was set but found 0"):
-            DiscreteTable.from_frame(mixed.assign(set="w"), ignore=["gain"], intervention_column="set")
+    def test_rows_that_were_all_set_are_read_but_give_no_graph(self, mixed: pd.DataFrame) -> None:
+        table = DiscreteTable.from_frame(
+            mixed.assign(set="w"), "gain", ignore=["truth"], intervention_column="set", bins=3
+        )
+        assert table.n_rows == 0
+        assert table.interventional is not None
+        assert len(table.interventional) == len(mixed)
+        with pytest.raises(EstimationError, match=r"at least 20 rows in which nothing was set, .* found 0"):
+            estimate(table)
 
     @pytest.mark.skipif(not SACHS, reason="SACHS_INTERVENTIONAL doesn't name the file")
     def test_the_measurements_of_sachs(self) -> None:
