@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.noise import RewardScale
@@ -47,12 +47,15 @@ def report_text(report: Answer) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def effects_text(report: Answer) -> str:
-    """Return the part of the answer that is about the arms, for a run that has the recommendation already."""
+def effects_text(report: Answer, said: Collection[str]) -> str:
+    """Return the part of the answer that is about the arms, for a run that has the recommendation already.
+
+    The warnings `said` are left out.
+    """
     parts = [
         _heading(report),
         _arms(report.arms),
-        "\n".join(f"warning: {warning}" for warning in report.warnings),
+        "\n".join(f"warning: {warning}" for warning in report.warnings if warning not in said),
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -82,7 +82,7 @@ class RunReport:
                 *_legend(self),
                 "",
                 *recommendation_lines(self.recommendation),
-                *([] if self.effects is None else ["", effects_text(self.effects)]),
+                *([] if self.effects is None else ["", effects_text(self.effects, self.task.warnings)]),
             ]
         )
 
