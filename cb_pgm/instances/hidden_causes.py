@@ -200,8 +200,8 @@ def hidden_dag(
     >>> system = hidden_dag(6, n_children=1, seed=0)
     >>> system.hidden, system.hidden_reward_parents, system.hidden_common_causes
     (('U1', 'U2'), ('U1', 'U2'), {})
-    >>> set(hidden_dag(6, n_children=3, seed=0).hidden_common_causes)
-    {'U1', 'U2'}
+    >>> sorted(hidden_dag(6, n_children=3, seed=0).hidden_common_causes)
+    ['U1', 'U2']
     """
     if n < 1 or n_states < 2 or n_hidden < 1:
         found = f"n={n}, n_states={n_states}, n_hidden={n_hidden}"

@@ -46,6 +46,8 @@ class PolicyKind:
         Whether it is an oracle that knows the true system, as a reference for the others.
     identifies
         Whether it identifies the reward's parents.
+    sets_several
+        Whether it sets several variables at once, whatever it has identified.
     """
 
     home: str
@@ -54,6 +56,7 @@ class PolicyKind:
     needs_graph: bool = False
     is_oracle: bool = False
     identifies: bool = True
+    sets_several: bool = False
 
 
 def make_policy(name: str, context: PolicyContext, **settings: Any) -> Policy:
@@ -208,11 +211,13 @@ POLICIES: Mapping[str, PolicyKind] = {
         "ucb_plus:UCBPlus",
         "UCB+ over random interventions on three variables, enough for the number of causes given",
         identifies=False,
+        sets_several=True,
     ),
     "ucb-plus-unknown-k": PolicyKind(
         "ucb_plus:UnknownKUCBPlus",
         "the same without the number of causes, in phases that halve the interventions",
         identifies=False,
+        sets_several=True,
     ),
     "raps": PolicyKind(
         "raps:RAPS",

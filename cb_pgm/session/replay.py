@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError, SessionError
 from cb_pgm.model.intervention import Intervention
+from cb_pgm.policies.registry import policy_kind
 from cb_pgm.session.events import Earlier, Rows, Told
 from cb_pgm.session.from_table import earlier_rows, given_rewards, read_table, rows_of, settings_of
 from cb_pgm.session.replay_report import LoggedArm, ReplayReport, ReplayRun
@@ -78,6 +79,13 @@ def replay_log(
             f"Expected runs, fewest and batch of at least 1 and hold_out from 0 to below 1 but found {runs}, "
             f"{fewest}, {batch} and {hold_out}: change the one out of range"
         )
+    played = tuple(dict.fromkeys(policies or [setup.policy]))
+    for name in played:
+        if policy_kind(name).sets_several:
+            raise SessionError(
+                f"Expected policies that set one variable at a time, as logged, but found {name}: "
+                "choose another"
+            )
     seed = secrets.randbits(32) if setup.seed is None else setup.seed
     table, reward = read_table(setup, setup.data)
     if table.interventional is None:
@@ -89,7 +97,7 @@ def replay_log(
     kept = np.sort(order[round(hold_out * table.n_rows) :])
     logs = []
     notes: dict[str, None] = {}
-    for name in dict.fromkeys(policies or [setup.policy]):
+    for name in played:
         log, found = _log(replace(setup, policy=name, seed=seed), table, reward, kept, fewest)
         logs.append(log)
         notes |= dict.fromkeys(found)

@@ -67,7 +67,8 @@ class TestConformance:
             size = int(rng.integers(pull.size + 1))  # perhaps only a part, or nothing
             policy.tell(pull, earthquake.sample(pull.intervention, size, rng))
             told += size
-        assert policy.best_arm().intervention == earthquake.best_arm()[0]
+        _, best = earthquake.best_arm()  # one that sets further variables too is as good
+        assert earthquake.mean_reward(policy.best_arm().intervention) == pytest.approx(best, abs=0.01)
 
     def test_rows_from_before_count_for_their_arm(
         self, name: str, make: Callable[[str], Policy], earthquake: CausalSystem
@@ -90,7 +91,7 @@ class TestConformance:
             policy.tell(pull, earthquake.sample(pull.intervention, min(pull.size, 25), rng))
 
 
-@pytest.mark.parametrize("name", [name for name in REAL if name != "thompson"])  # which draws when asked
+@pytest.mark.parametrize("name", [name for name in REAL if name not in ("thompson", "bbb")])  # these draw
 def test_what_is_imagined_leaves_no_trace(
     name: str, make: Callable[[str], Policy], earthquake: CausalSystem
 ) -> None:

@@ -11,14 +11,14 @@ import pytest
 
 from cb_pgm import Intervention
 from cb_pgm.cli.program import main
-from cb_pgm.errors import CausalBanditError
+from cb_pgm.errors import CausalBanditError, SessionError
 from cb_pgm.policies.registry import POLICIES
 from cb_pgm.session.replay import replay_log
 from cb_pgm.session.replay_report import ReplayReport
 from cb_pgm.session.setup import Setup
 from cb_pgm.session.state import SessionState
 
-REAL = [name for name, kind in POLICIES.items() if not kind.is_oracle]
+REAL = [name for name, kind in POLICIES.items() if not (kind.is_oracle or kind.sets_several)]
 ARMS = {("drug", "low"): 60, ("drug", "high"): 150, ("diet", "some"): 80, ("age", "old"): 3}
 SACHS = os.environ.get("SACHS_INTERVENTIONAL")
 
@@ -47,6 +47,11 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def setup(log: Path, **settings: object) -> Setup:
     given = {"horizon": 10**6, "policy": "ucb", "seed": 1, "reward_gap": 0.5, "effect_gap": 0.5}
     return Setup(data=log, reward="recovered=yes", intervention_column="set", **(given | settings))
+
+
+def test_a_policy_that_sets_several_variables_is_refused(log: Path) -> None:
+    with pytest.raises(SessionError, match="one variable at a time, as logged, but found ucb-plus"):
+        replay_log(setup(log, policy="ucb-plus"))
 
 
 class TestEveryPolicy:

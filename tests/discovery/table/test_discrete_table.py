@@ -322,7 +322,7 @@ class TestFrame:
             DiscreteTable.from_frame(frame)
         with pytest.raises(TableError, match="'b' for columns 2 and 3"):
             DiscreteTable.from_frame(frame.assign(**{" b": 1}))
-        with pytest.raises(TableError, match="at least 20 rows but found 0"):
+        with pytest.raises(TableError, match="rows below the header but found none"):
             DiscreteTable.from_frame(pd.DataFrame())
 
     def test_equal_content_has_an_equal_hash(self) -> None:

@@ -119,7 +119,11 @@ def a_measurement(rows: Rows, rng: np.random.Generator) -> bytes:
 
 
 def few_rows(rows: Rows, rng: np.random.Generator) -> bytes:
-    return joined(rows[: int(rng.integers(1, 21))])
+    return joined(rows[: int(rng.integers(2, 21))])
+
+
+def no_rows(rows: Rows, rng: np.random.Generator) -> bytes:
+    return joined(rows[:1])
 
 
 def one_column(rows: Rows, rng: np.random.Generator) -> bytes:
@@ -164,6 +168,7 @@ DAMAGES = [
     (only_an_identifier, "left out as identifiers"),
     (a_measurement, "numbers in"),
     (few_rows, "at least 20 rows"),
+    (no_rows, "rows below the header"),
     (one_column, "at least 2 columns"),
     (one_variable, "at least 2 variables"),
     (blanks_as_separators, "at least 2 columns"),
