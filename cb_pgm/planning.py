@@ -20,12 +20,14 @@ import numpy as np
 
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.policies.context import PolicyContext
+from cb_pgm.policies.earlier_rows import drawn_rows
 from cb_pgm.policies.registry import make_policy, policy_kind
 from cb_pgm.search import is_forest
 from cb_pgm.simulation import Run, simulate
 from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
 
 if TYPE_CHECKING:
+    from cb_pgm.model.intervention import Intervention
     from cb_pgm.model.system import CausalSystem
 
 __all__ = ["Budget", "Forecast", "Plan", "make_plan"]
@@ -117,6 +119,8 @@ class Plan:
     ----------
     n, n_states, horizon, noise_scale, failure_prob
         n, K, T, σ and δ.
+    rows
+        The number of rows from which policies start.
     instances
         The number of different systems played; 1 if the system is known.
     printed, effective
@@ -136,6 +140,7 @@ class Plan:
     horizon: int
     noise_scale: float
     failure_prob: float
+    rows: int
     instances: int
     printed: Budget
     effective: Budget
@@ -157,6 +162,7 @@ def make_plan(
     runs: int = 20,
     seconds: float | None = None,
     seed: int = 0,
+    rows: Mapping[Intervention, int] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Plan:
     """Return a plan for experiments on a system, or on systems like it.
@@ -183,6 +189,9 @@ def make_plan(
     seed
         The source of all randomness. The draws of a policy depend on its name and the number of the run only,
         so adding a policy changes no other forecast. All policies play on the same instances.
+    rows
+        How many rows of each intervention, drawn from the system, policies start from as far as they can use
+        them: those of a table that there is already.
     progress
         Called with numbers of rounds, `horizon` × `runs` × policies together unless the time is up.
 
@@ -216,19 +225,23 @@ def make_plan(
                 break
             drawn.append(_drawn(problem, seed, run, failure_prob, drawn))
             context, system = drawn[-1], drawn[-1].known_truth("a plan")
+            table = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"table"), run))
+            earlier = drawn_rows(system, rows or {}, np.random.default_rng(table))
             for name in names:
                 if name not in open_names:
                     step(horizon)
                     continue
                 draws = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(name.encode()), run))
-                outcome = simulate(make_policy(name, context), system, horizon, draws, progress=step)
+                outcome = simulate(
+                    make_policy(name, context), system, horizon, draws, earlier=earlier, progress=step
+                )
                 played[name].append((outcome, system))
     except _TimeIsUp:
         counts = sorted({len(own) for own in played.values()})
         few = " to ".join(str(counts[place]) for place in dict.fromkeys((0, len(counts) - 1)))
         stopped = f"stopped after {seconds:g} s, with {few} of {runs} runs of each policy"
         drawn = drawn[: counts[-1]]
-    return _plan(horizon, drawn, played, stopped)
+    return _plan(horizon, sum((rows or {}).values()), drawn, played, stopped)
 
 
 class _TimeIsUp(Exception):
@@ -266,6 +279,7 @@ def _is_stable(regrets: Sequence[float]) -> bool:
 
 def _plan(
     horizon: int,
+    rows: int,
     contexts: Sequence[PolicyContext],
     played: Mapping[str, Sequence[tuple[Run, CausalSystem]]],
     stopped: str | None,
@@ -280,6 +294,7 @@ def _plan(
         horizon=horizon,
         noise_scale=system.noise_scale,
         failure_prob=median.failure_prob,
+        rows=rows,
         instances=len(different),
         printed=_budget(median, (system.reward_gap(), system.effect_gap()), horizon),
         effective=_effective(median, horizon),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from cb_pgm.instances.families import Shape
+    from cb_pgm.model.intervention import Intervention
     from cb_pgm.model.system import CausalSystem
     from cb_pgm.planning import Forecast, Plan
 
@@ -87,6 +88,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="time after which no run but the first of each policy goes on (default: 30)",
     )
     group.add_argument(
+        "--cold",
+        action="store_true",
+        help="let policies start without any rows; with --data they start from as many rows, drawn from the "
+        "fitted model, as the table has",
+    )
+    group.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="seed of all randomness (default: 0)"
     )
     add_result(parser)
@@ -104,7 +111,7 @@ def execute(options: Namespace) -> None:
     from cb_pgm.planning import DEFAULT_POLICIES, make_plan
 
     with waiting("Setting up the problem"):
-        problem = _problem(options)
+        problem, rows = _problem(options)
     policies = options.policy or DEFAULT_POLICIES
     total = options.horizon * options.runs * len({"ucb", *policies})
     with progress(total, "Simulating") as step:
@@ -116,18 +123,23 @@ def execute(options: Namespace) -> None:
             runs=options.runs,
             seconds=options.seconds,
             seed=options.seed,
+            rows={} if options.cold else rows,
             progress=step,
         )
     print_text(json_text(plan.to_dict()) if options.json else _text(plan))
 
 
-def _problem(options: Namespace) -> CausalSystem | Callable[[Generator], CausalSystem]:
+def _problem(
+    options: Namespace,
+) -> tuple[CausalSystem | Callable[[Generator], CausalSystem], dict[Intervention, int]]:
+    """Return the system, or a function that draws one, and how many rows of each intervention a table has."""
     from cb_pgm import instances
     from cb_pgm.model.fitting import rehearse
     from cb_pgm.pipeline.inputs import estimated_graph, read_truth
+    from cb_pgm.policies.earlier_rows import table_rows
 
     if options.model is not None:
-        return read_truth(options.model, options.reward)
+        return read_truth(options.model, options.reward), {}
     if options.data is not None:
         from discovery import TableSettings, read
         from discovery.estimation.settings import EstimateSettings
@@ -136,7 +148,8 @@ def _problem(options: Namespace) -> CausalSystem | Callable[[Generator], CausalS
         for warning in table.warnings:
             note(f"warning: {warning}")
         used = estimated_graph(table, EstimateSettings(**settings_of(options, EstimateSettings)))
-        return rehearse(table, used.graph).system
+        system = rehearse(table, used.graph).system
+        return system, {arm: len(rows) for arm, rows in table_rows(table, system.states)}
     shapes: dict[int | None, Shape] = {None: "recursive", 2: "chain", 3: "binary"}
     if options.degree not in shapes:
         raise UsageError(
@@ -155,13 +168,14 @@ def _problem(options: Namespace) -> CausalSystem | Callable[[Generator], CausalS
             seed=rng,
         )
 
-    return tree
+    return tree, {}
 
 
 def _text(plan: Plan) -> str:
     lines = [
         f"Problem  {plan.n} variables of up to {plan.n_states} states, noise scale {plan.noise_scale:.4g}, "
         f"failure probability {plan.failure_prob:g}, {plan.horizon:,} rounds",
+        *([f"Start    from {plan.rows:,} rows of the model, as many as the table has"] * (plan.rows > 0)),
         "",
         "The fixed budget of the theorems",
     ]

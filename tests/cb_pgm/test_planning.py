@@ -8,6 +8,7 @@ import pytest
 
 from cb_pgm import CausalSystem, instances
 from cb_pgm.cli.program import main
+from cb_pgm.model.intervention import Intervention
 from cb_pgm.planning import make_plan
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy
@@ -159,3 +160,16 @@ def test_options_that_do_not_go_together_are_refused_by_name(
         main(["plan", *options])
     assert ended.value.code == 2
     assert named in capsys.readouterr().err
+
+
+def test_policies_start_from_as_many_rows_as_there_are() -> None:
+    """With 3,000 rows of asia screening has identified the cause of xray before its first pull."""
+    system = CausalSystem.from_bif("data/asia.bif", "xray=yes")
+    warm, cold = (
+        make_plan(system, horizon=300, policies=("screening",), runs=2, seed=1, rows=rows)
+        for rows in ({Intervention(): 3_000}, {})
+    )
+    assert (warm.rows, cold.rows) == (3_000, 0)
+    found = {forecast.policy: forecast for forecast in warm.forecasts}["screening"]
+    assert (found.named, found.pulls_to_name) == (1, 0)
+    assert cold.forecasts[0] == warm.forecasts[0]  # UCB can't use rows in which nothing was set
