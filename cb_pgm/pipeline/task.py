@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "Played", "Task", "budget_lines", "groups_of"]
 
+_ROUNDING = 1e-9  # of exact means, in proportion to their size
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -136,14 +138,25 @@ def budget_lines(task: Task) -> tuple[str, ...]:
         (False, True): f"the first from {model}, the second as given",
         (False, False): f"from {model}",
     }[given]
+    gaps = (
+        f"smallest effects to detect: {context.reward_gap:.4g} on the mean reward, "
+        f"{context.effect_gap:.4g} on a neighbour's probabilities ({source})"
+    )
+    if settings.reward_gap is None and not _moves(task.system):
+        gaps = f"no effect to detect: nothing that can be set moves the mean reward of {model}"
     return (
-        f"Gaps    smallest effects to detect: {context.reward_gap:.4g} on the mean reward, "
-        f"{context.effect_gap:.4g} on a neighbour's probabilities ({source})",
+        f"Gaps    {gaps}",
         f"Noise   {scale_sentences(task.scale)[0]} Under an arm that leaves the causes free "
         f"{context.noise_scale:.4g}; failure probability {context.failure_prob:g}",
         f"Range   {scale_sentences(task.scale)[1]}",
         f"Start   {_start(task)}",
     )
+
+
+def _moves(system: CausalSystem) -> bool:
+    """Return whether some arm has another mean reward than do()."""
+    means = [system.mean_reward(), *system.arm_means().values()]
+    return max(means) - min(means) > _ROUNDING * max(map(abs, means))
 
 
 def _start(task: Task) -> str:

@@ -471,3 +471,16 @@ def test_hidden_variables_that_cannot_be_are_refused():
     ):
         with pytest.raises(CausalBanditError, match=message):
             changed(**settings).prepare()
+
+
+def test_where_nothing_that_can_be_set_moves_the_reward_no_gap_is_named():
+    """With the size of the stone before its treatment, and fitted as the only cause, no treatment does."""
+    stones = Pipeline(
+        "data/kidney_stones.csv", "success=yes", policies=("moss",), horizon=10, draws=5, seed=1
+    )
+    assert "no effect to detect" not in stones.run().to_text()
+    fixed = replace(stones, not_settable=("size",))
+    assert (
+        "Gaps    no effect to detect: nothing that can be set moves the mean reward of the fitted model"
+        in (fixed.run().to_text())
+    )
