@@ -17,6 +17,8 @@ from cb_pgm.errors import StudyError
 __all__ = ["OWNER_FILES", "owned"]
 
 _NAME = "owner.sqlite"
+#: Seconds to wait for those who read or write the owner's name, which takes an instant.
+_PATIENCE = 1
 #: What a lock leaves in the folder; it says nothing of results.
 OWNER_FILES = frozenset(f"{_NAME}{side}" for side in ("", *SIDE_FILES))
 _KIND = FileKind(
@@ -38,8 +40,8 @@ def owned(folder: Path) -> Iterator[None]:
     """
     path = folder / _NAME
     with contextlib.ExitStack() as opened:
-        with _KIND.errors_in_words(path, 0):
-            connection = opened.enter_context(closing(writable(path, 0)))
+        with _KIND.errors_in_words(path, _PATIENCE):
+            connection = opened.enter_context(closing(writable(path, _PATIENCE)))
             try:
                 connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:

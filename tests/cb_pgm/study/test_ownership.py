@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import cb_pgm
 from cb_pgm.cli.program import main
 from cb_pgm.errors import StudyError
 from cb_pgm.study import Study, cells, run_study
@@ -203,7 +204,9 @@ def test_the_commit_is_of_this_project_or_none(tmp_path: Path, monkeypatch: pyte
     """Installed in an environment inside another repository, there is none, even where all is tracked."""
     repository = tmp_path / "theirs"
     copied = repository / "venv" / "site-packages" / "cb_pgm"
-    shutil.copytree("cb_pgm", copied, ignore=shutil.ignore_patterns("__pycache__", "templates"))
+    shutil.copytree(
+        Path(cb_pgm.__file__).parent, copied, ignore=shutil.ignore_patterns("__pycache__", "templates")
+    )
     git = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=a@b"]
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "theirs"]):
         subprocess.run([*git, *arguments], check=True, capture_output=True)
