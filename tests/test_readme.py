@@ -88,7 +88,9 @@ def test_every_option_it_names_exists(capsys: pytest.CaptureFixture[str]) -> Non
 
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README.replace("mypy --strict", "")))
     known = [("run",), ("discover",), ("plan",), ("replay",), ("study",), ("report",), ("effects",)]
-    known += [("session", verb) for verb in ("start", "ask", "tell", "withdraw", "add-state", "status", "export")]
+    known += [
+        ("session", verb) for verb in ("start", "ask", "tell", "withdraw", "add-state", "status", "export")
+    ]
     assert named
     for option in named:
         assert any(option in options(*command) for command in known), option
