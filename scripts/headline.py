@@ -56,13 +56,9 @@ def main() -> None:
     (options.out / "headline.md").write_text(f"{text}\n", encoding="utf-8")
     png, _ = save(draw_headline(table, curves, pulls), options.out / "headline")
     if options.write_results:
-        of_table, of_text = "headline", "headline-summary"
-        if options.quick:
-            of_table, of_text = "headline-quick", "headline-quick-summary"
-        else:
-            keep_figure(png, "headline")
-        write_section(of_table, as_markdown(table))
-        write_section(of_text, said)
+        keep_figure(png, "headline")
+        write_section("headline", as_markdown(table))
+        write_section("headline-summary", said)
     print(text)
     print(f"{time.perf_counter() - started:.0f} s; written to {options.out}", file=sys.stderr)
 
@@ -75,7 +71,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("runs/headline"), help="output folder")
     parser.add_argument("--force", action="store_true", help="start over instead of going on")
     add_option(parser)
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.quick and options.write_results:
+        parser.error("--write-results takes the whole study, without --quick")
+    return options
 
 
 def _results(

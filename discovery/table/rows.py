@@ -105,8 +105,7 @@ def select_rows(raw: RawTable, reward: str | None, settings: TableSettings) -> U
         rewards, problem = reward_values(found[1], name, state)
         problems += [problem] if problem else []
     if column is not None and settings.intervention_column is not None:
-        taken = {settings.intervention_column} | ({found[0]} if found else set())
-        targets, problem = row_targets(column, raw.names, taken, raw.source)
+        targets, problem = row_targets(column, raw.names, {settings.intervention_column}, raw.source)
         problems += [problem] if problem else []
     kinds, warnings = left_out(variables, settings.keep)
     variables = {name: column for name, column in variables.items() if name not in kinds}
@@ -115,9 +114,11 @@ def select_rows(raw: RawTable, reward: str | None, settings: TableSettings) -> U
     keep, about_rows, about_missing = _complete_rows(variables, found, settings, raw)
     advised = {name for problem in about_missing for flag, name in problem.flags if flag == "--ignore"}
     beyond = np.array([name not in variables for name in raw.names] + [False])[targets]
-    if (beyond & keep).any():
-        about_rows.append(f"{(beyond & keep).sum()} rows in which an ignored column was set were left out")
-        keep &= ~beyond
+    on_reward = beyond & (targets == (raw.names.index(found[0]) if found else -1))
+    for odd, what in ((on_reward, "the reward"), (beyond & ~on_reward, "an ignored column")):
+        if (odd & keep).any():
+            about_rows.append(f"{(odd & keep).sum()} rows in which {what} was set were left out")
+            keep &= ~odd
     states: tuple[str, ...] = ()
     if found is not None:
         if isinstance(found[1], TextColumn):
@@ -224,7 +225,7 @@ def row_targets(
     names
         Every column of the table, in order.
     taken
-        The columns that can't have been set: the reward and the intervention column itself.
+        The columns that can't have been set: the intervention column itself.
     source
         The name of the table in messages.
 
@@ -381,5 +382,5 @@ def _target(text: str, names: Sequence[str], taken: Collection[str], source: str
     else:
         return -1, f"{quoted(text)} where {source} has columns 1 to {len(names)}"
     if names[target] in taken:
-        return -1, f"{quoted(text)}, which is the reward or the intervention column itself"
+        return -1, f"{quoted(text)}, which is the intervention column itself"
     return target, ""

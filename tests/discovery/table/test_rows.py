@@ -168,9 +168,7 @@ class TestInterventions:
             ("8", "'8' where the data frame has columns 1 to 7"),
             ("-1", "'-1' where"),
             ("1.5", "'1.5' where"),
-            ("gain", "'gain', which is the reward"),
-            ("6", "'6', which is the reward"),
-            ("set", "'set', which is the reward"),
+            ("set", "'set', which is the intervention column itself"),
         ],
     )
     def test_an_entry_that_is_no_variable_is_refused(
@@ -179,6 +177,15 @@ class TestInterventions:
         mixed.loc[11, "set"] = entry
         with pytest.raises(TableError, match=rf"{told}.*, in data row 12 of the intervention column"):
             DiscreteTable.from_frame(mixed, reward="gain", intervention_column="set")
+
+    @pytest.mark.parametrize("entry", ["gain", "5"])
+    def test_rows_in_which_the_reward_was_set_are_left_out(self, mixed: pd.DataFrame, entry: str) -> None:
+        before = DiscreteTable.from_frame(mixed, reward="gain", intervention_column="set", bins=3)
+        mixed.loc[11, "set"] = entry
+        table = DiscreteTable.from_frame(mixed, reward="gain", intervention_column="set", bins=3)
+        assert "1 rows in which the reward was set were left out" in table.warnings
+        total = table.n_rows + (0 if table.interventional is None else len(table.interventional))
+        assert total == before.n_rows + len(before.interventional or ()) - 1
 
     def test_names_come_before_numbers(self, mixed: pd.DataFrame) -> None:
         mixed["set"] = np.where(mixed["truth"] == 0, "", "1")
