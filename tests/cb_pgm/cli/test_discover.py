@@ -119,3 +119,16 @@ def test_rows_in_which_a_variable_was_set_direct_its_edges(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "300 rows and 300 in which a variable was set" in out
     assert "x → y (by interventions)" in out
+
+
+def test_a_wide_table_is_told_beforehand_what_it_takes(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = tmp_path / "wide.csv"
+    pd.DataFrame(rng.integers(0, 2, (60, 200)), columns=[f"v{i}" for i in range(200)]).to_csv(
+        table, index=False
+    )
+    assert main(["discover", str(table), "--time-limit", ".01", "--json"]) == 0
+    said = capsys.readouterr().err
+    assert "200 columns: the search takes some 6 s where the graph is sparse" in said
+    assert main(["discover", "data/asia.csv", "--json"]) == 0
+    assert "columns" not in capsys.readouterr().err
