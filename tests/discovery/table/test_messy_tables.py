@@ -296,7 +296,7 @@ class TestFormats:
             (b"\xfd7zXZ\0", "compressed by xz"),
             (b"<stata_dta>", "a Stata file"),
             (b"\x80\x04\x95", "a Python pickle"),
-            (gzip.compress(b"X\n\0\0\0\3"), "an R data file"),
+            (gzip.compress(b"X\n\0\0\0\3", mtime=0), "an R data file"),
             (b"<!DOCTYPE html>", "a web page"),
             (b'[{"a": 1}]', "a JSON file"),
         ],
