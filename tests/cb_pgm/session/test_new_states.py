@@ -177,6 +177,13 @@ class TestExport:
             assert best is not None
             assert best.intervention == Intervention({"drug": "high"})
 
+    def test_is_studied(self, export: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["effects", str(export), "--reward", "recovered=yes"]) == 0
+        text = capsys.readouterr().out
+        assert "in which a variable was set" in text
+        assert "drug = high looks best" in text or "Set drug = high" in text
+        assert "Ground: measured." in text
+
     def test_rows_of_other_interventions_than_asked_for_are_left_out(self, export: Path) -> None:
         lines = export.read_text().splitlines()
         fields = lines[1].split(",")
