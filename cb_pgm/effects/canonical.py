@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.model.fitting import rewards_of
-from discovery.table.discrete_table import DiscreteTable
+from discovery.table.discrete_table import DiscreteTable, InterventionalRows
 from discovery.table.rows import MIN_ROWS
 
 __all__ = ["Rows", "canonical_rows"]
@@ -76,6 +76,17 @@ class Rows:
             set_codes=np.asfortranarray(self.set_codes[chosen]),
             set_rewards=self.set_rewards[chosen],
             targets=self.targets[chosen],
+        )
+
+    @property
+    def observations(self) -> DiscreteTable:
+        """Both kinds of rows apart, without the rewards, for the estimate of a graph."""
+        return DiscreteTable(
+            self.codes,
+            self.states,
+            interventional=InterventionalRows(self.set_codes, self.states, None, self.targets)
+            if len(self.targets)
+            else None,
         )
 
     @property

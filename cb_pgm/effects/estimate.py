@@ -209,7 +209,7 @@ def _given_graph(rows: Rows, settings: EstimateSettings) -> EssentialGraph | Non
         for pair in combinations(rows.variables, 2)
     ):
         return None
-    return estimate(DiscreteTable(rows.codes, rows.states), **settings.estimate_keywords()).graph
+    return estimate(rows.observations, **settings.estimate_keywords()).graph
 
 
 def _in_order(graph: EssentialGraph, rows: Rows) -> EssentialGraph:
