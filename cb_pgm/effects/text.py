@@ -149,7 +149,7 @@ def _best(intervention: Intervention) -> str:
 
 
 def _arms(arms: Sequence[ArmEffect]) -> str:
-    """Return a table of the arms, without columns that say nothing of any arm."""
+    """Return a table of the arms; without graphs only the columns that say something of an arm."""
     heads = ("arm", "seen (rows)", "set (rows)", "bounds, 99 %", "over graphs, 90 %", "P(best)", "P(better)")
     cells = [
         (
@@ -163,7 +163,11 @@ def _arms(arms: Sequence[ArmEffect]) -> str:
         )
         for arm in arms[:_SHOWN]
     ]
-    filled = [column for column in range(len(heads)) if {row[column] for row in cells} - {"–", "never"}]
+    filled = [
+        column
+        for column in range(len(heads))
+        if arms[0].mean is not None or {row[column] for row in cells} - {"–", "never"}
+    ]
     rows = [tuple(row[column] for column in filled) for row in (heads, *cells)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
