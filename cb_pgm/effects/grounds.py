@@ -92,8 +92,9 @@ def _welch(one: Sample, other: Sample, sign: int, failure_prob: float, factor: f
     """Compare two means of independent rows; `factor` scales the difference."""
     gain = factor * sign * (one.mean - other.mean)
     variance = one.of_mean + other.of_mean
-    if min(one.rows, other.rows) < 2 or variance == 0:
+    if min(one.freedom, other.freedom) < 1 or variance == 0:
         return Comparison(gain, (-math.inf, math.inf), 1 - failure_prob)
-    freedom = variance**2 / (one.of_mean**2 / (one.rows - 1) + other.of_mean**2 / (other.rows - 1))
-    radius = factor * float(stats.t.ppf(1 - failure_prob / 2, freedom)) * math.sqrt(variance)
+    share = (one.of_mean / variance) ** 2 / one.freedom + (other.of_mean / variance) ** 2 / other.freedom
+    quantile = stats.t.ppf(1 - failure_prob / 2, 1 / share if share else math.inf)
+    radius = factor * float(quantile) * math.sqrt(variance)
     return Comparison(float(gain), (float(gain - radius), float(gain + radius)), 1 - failure_prob)

@@ -39,21 +39,25 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Sample:
-    """Some rewards: how many, their mean and their variance (0 for a single one)."""
+    """Some rewards: how many, their mean and their variance (0 for a single one).
+
+    `freedom` is the number of degrees of freedom from which the variance is known.
+    """
 
     rows: int
     mean: float
     variance: float
+    freedom: float
 
     @classmethod
     def of(cls, rewards: Array) -> Sample:
         """Summarise at least one reward."""
         variance = float(rewards.var(ddof=1)) if len(rewards) > 1 else 0.0
-        return cls(len(rewards), float(rewards.mean()), variance)
+        return cls(len(rewards), float(rewards.mean()), variance, len(rewards) - 1)
 
     def at_least(self, variance: float) -> Sample:
-        """Return the sample with this variance if its own is smaller, as that of a few rows may be."""
-        return replace(self, variance=max(self.variance, variance))
+        """Return the sample with at least this variance, which is known; that of few rows hardly is."""
+        return replace(self, variance=max(self.variance, variance), freedom=math.inf)
 
     @property
     def of_mean(self) -> float:
