@@ -15,14 +15,14 @@ def number(value: float | None) -> str:
 
     Examples
     --------
-    >>> [number(value) for value in (0.123456, 1234.56, 3.0, None)]
-    ['0.1235', '1,235', '3', 'none']
+    >>> [number(value) for value in (0.123456, 1234.56, 3.0, 1e160, None)]
+    ['0.1235', '1,235', '3', '1e+160', 'none']
     """
     if value is None:
         return "none"
     if not math.isfinite(value):
         return "no number"
-    return f"{round(value):,}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{round(value):,}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def count(number_of: int, thing: str, things: str | None = None) -> str:

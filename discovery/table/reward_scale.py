@@ -1,4 +1,4 @@
-"""Rewards whose differences float64 can't tell, or whose squares it can't hold."""
+"""Rewards whose differences float64 can't tell, or whose sums it can't hold."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from discovery.wording import quoted
 
 __all__ = ["FAR_OFF", "far_off", "unfit"]
 
-_LARGEST, _SMALLEST = 1e100, 1e-100  # squares, and their sums over any table, stay finite and above 0
-_RESOLVED = 1e-9  # of the largest reward: nearer ones share all but the last digits of float64
+_LARGEST, _SMALLEST = 1e300, 1e-304  # sums over any table stay finite, and differences keep their digits
+_RESOLVED = 1e-12  # of the largest reward: nearer ones share all but the last digits of float64
 #: A reward this many times farther from the median than all others is pointed out.
 FAR_OFF = 20.0
 
