@@ -40,7 +40,7 @@ def report_text(report: Answer) -> str:
         "\n".join(recommendation_sentences(report)),
         "\n".join(hanging_sentences(report)),
         "\n".join(report.decision.next),
-        _arms(report.arms),
+        _arms(report.arms, report.scale.high - report.scale.low),
         "\n".join(scale_sentences(report.scale)),
         "\n".join(f"warning: {warning}" for warning in report.warnings),
     ]
@@ -54,7 +54,7 @@ def effects_text(report: Answer, said: Collection[str]) -> str:
     """
     parts = [
         _heading(report),
-        _arms(report.arms),
+        _arms(report.arms, report.scale.high - report.scale.low),
         "\n".join(f"warning: {warning}" for warning in report.warnings if warning not in said),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -77,14 +77,15 @@ def _heading(report: Answer) -> str:
 
 def recommendation_sentences(report: Answer) -> list[str]:
     """Return the choice or that there is none, its gains, its ground and P(best), a sentence or two each."""
-    decision = report.decision
+    decision, spread = report.decision, report.scale.high - report.scale.low
     level = f"{100 * (1 - report.failure_prob):g} %"
     expected = (
-        f"Expected {report.reward}: {number(decision.mean)}, {level} interval {_interval(decision.interval)}."
+        f"Expected {report.reward}: {number(decision.mean, spread)}, {level} interval "
+        f"{_interval(decision.interval, spread)}."
     )
     nothing = (
-        f"Leaving things alone: {number(report.do_nothing)}, {level} interval "
-        f"{_interval(report.do_nothing_interval)}."
+        f"Leaving things alone: {number(report.do_nothing, spread)}, {level} interval "
+        f"{_interval(report.do_nothing_interval, spread)}."
     )
     gain = f"Gain over leaving things alone: {_comparison(decision.over_nothing)}."
     if decision.is_decided:
@@ -105,8 +106,9 @@ def recommendation_sentences(report: Answer) -> list[str]:
     if decision.seen is not None:
         lines.append(
             f"The {count(decision.seen.rows, 'row')} that show {setting(decision.leader)} have a mean of "
-            f"{number(decision.seen.mean)}, {level} interval {_interval(decision.seen.interval)}: setting it "
-            f"has the same mean if nothing causes both it and the reward."
+            f"{number(decision.seen.mean, spread)}, {level} interval "
+            f"{_interval(decision.seen.interval, spread)}: setting it has the same mean if nothing causes "
+            f"both it and the reward."
         )
     return lines
 
@@ -137,15 +139,15 @@ def _best(intervention: Intervention) -> str:
     )
 
 
-def _arms(arms: Sequence[ArmEffect]) -> str:
+def _arms(arms: Sequence[ArmEffect], spread: float) -> str:
     rows = [("arm", "seen (rows)", "set (rows)", "bounds, 99 %", "over graphs, 90 %", "P(best)", "P(better)")]
     rows += [
         (
             f"{arm.variable} = {arm.state}",
-            _seen(arm.seen),
-            _set(arm.set_rows),
-            _interval(arm.bounds),
-            f"{number(arm.mean)}, {_interval(arm.interval)}",
+            _seen(arm.seen, spread),
+            _set(arm.set_rows, spread),
+            _interval(arm.bounds, spread),
+            f"{number(arm.mean, spread)}, {_interval(arm.interval, spread)}",
             f"{arm.p_best:.2f}",
             f"{arm.p_better:.2f}",
         )
@@ -159,16 +161,18 @@ def _arms(arms: Sequence[ArmEffect]) -> str:
     return "\n".join([*lines, f"… and {count(left, 'further arm')}; --json has all"] if left > 0 else lines)
 
 
-def _seen(sample: ArmRows | None) -> str:
-    return "never" if sample is None else f"{number(sample.mean)} ({sample.rows:,})"
+def _seen(sample: ArmRows | None, spread: float) -> str:
+    return "never" if sample is None else f"{number(sample.mean, spread)} ({sample.rows:,})"
 
 
-def _set(rows: ArmRows | None) -> str:
-    return "–" if rows is None else f"{number(rows.mean)}, {_interval(rows.interval)} ({rows.rows:,})"
+def _set(rows: ArmRows | None, spread: float) -> str:
+    if rows is None:
+        return "–"
+    return f"{number(rows.mean, spread)}, {_interval(rows.interval, spread)} ({rows.rows:,})"
 
 
-def _interval(interval: Interval) -> str:
-    return f"{number(interval[0])} to {number(interval[1])}"
+def _interval(interval: Interval, spread: float | None = None) -> str:
+    return f"{number(interval[0], spread)} to {number(interval[1], spread)}"
 
 
 def scale_sentences(scale: RewardScale) -> list[str]:
@@ -183,7 +187,8 @@ def scale_sentences(scale: RewardScale) -> list[str]:
         )
     else:
         sigma = f"σ = {number(scale.residual)}, the residual's{given} (--noise-scale changes it)"
-    bounded = f"The bounds assume nothing but rewards from {number(scale.low)} to {number(scale.high)}"
+    ends = _interval((scale.low, scale.high), scale.high - scale.low)
+    bounded = f"The bounds assume nothing but rewards from {ends}"
     if scale.range_given:
         bounded += ", as given (--reward-range)"
     elif not scale.binary:

@@ -20,6 +20,7 @@ from cb_pgm.policies.registry import policy_kind
 from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.setup import Beginning, Setup
+from cb_pgm.wording import number
 from discovery.table.discrete_table import DiscreteTable, Source, read
 from discovery.table.rows import MIN_ROWS, find_reward
 
@@ -88,9 +89,10 @@ def settings_of(
     if setup.noise_scale is None and reward.state is None and reward.low is None:
         # σ is half the observed range, so that range must hold for the rows to come as well.
         reward = replace(reward, low=low, high=high)
+        ends = f"{number(low, high - low)} to {number(high, high - low)}"
         notes.append(
-            f"rewards must lie in the table's range, {reward.low:g} to {reward.high:g}; the noise scale is "
-            f"half of it, {scale:.4g}: set another range (--reward-range) or the noise scale (--noise-scale)"
+            f"rewards must lie in the table's range, {ends}; the noise scale is half of it, "
+            f"{scale:.4g}: set another range (--reward-range) or the noise scale (--noise-scale)"
         )
     states = table.states if table.interventional is None else table.interventional.states
     source = {"rows": table.n_rows, "sha256": table.sha256}

@@ -19,6 +19,7 @@ from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Rows
+from cb_pgm.wording import number
 from discovery.table.settings import MISSING_TEXTS
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ class SessionSettings:
         )
         seed = np.random.SeedSequence(self.seed, spawn_key=(len(excluded), *([added] if added else [])))
         policy = make_policy(self.policy, context).fresh(np.random.default_rng(seed))
-        policy.mean_text = lambda mean: f"{self.from_policy(mean):.4g}"
+        policy.mean_text = lambda mean: number(self.from_policy(mean), self.reward_unit.width)
         return policy
 
     def with_state(self, variable: str, state: str) -> SessionSettings:

@@ -111,6 +111,14 @@ def test_a_plan_in_any_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert other == pytest.approx(found[0], rel=1e-6)
 
 
+def test_the_text_shows_the_digits_in_which_means_differ() -> None:
+    table = DiscreteTable.from_frame(frame(1.0, 1e9), reward="y")
+    report = estimate_effects(table, draws=4)
+    lines = report.to_text().splitlines()
+    low, high = report.decision.interval
+    assert f"1,000,000,00{low - 1e9:.3f} to 1,000,000,00{high - 1e9:.3f}" in lines[2]
+
+
 def test_what_fills_the_unit_interval() -> None:
     table = DiscreteTable.from_frame(frame(2e5, -7.0), reward="y")
     unit = RewardUnit.of(table)
