@@ -26,7 +26,6 @@ import statistics
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,16 +48,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = {
         (kind, n_rows, seed) for kind in TABLES for n_rows in chosen.rows for seed in range(chosen.seeds)
     }
-    found = [
+    kept = [
         record
         for record in _kept(chosen.records)
         if (record["table"], record["n_rows"], record["seed"]) in wanted and record["search"] in searches
     ]
-    for record in _measured(sorted(wanted), searches, found, chosen.jobs):
-        found.append(record)
+    found = [record for record in kept if not record.get("failed")]
+    for record in _measured(sorted(wanted), searches, kept, chosen.jobs):
         if chosen.records:
             with chosen.records.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
+        if record.get("failed"):
+            continue
+        found.append(record)
         sys.stdout.write(f"{record['table']:16}{record['n_rows']:7,} rows, {record['search']:26}")
         sys.stdout.write(f"SHD {record['shd']:3}, {record['seconds']:.2f} s\n")
         sys.stdout.flush()
@@ -135,10 +137,10 @@ def _kept(path: Path | None) -> list[Record]:
 
 
 def _measured(
-    wanted: Sequence[tuple[str, int, int]], searches: Sequence[str], found: Sequence[Record], jobs: int
+    wanted: Sequence[tuple[str, int, int]], searches: Sequence[str], kept: Sequence[Record], jobs: int
 ) -> Iterator[Record]:
-    """Yield what isn't among `found` yet, first seeds first."""
-    done = {(record["table"], record["n_rows"], record["seed"], record["search"]) for record in found}
+    """Yield what isn't among `kept` yet, first seeds first."""
+    done = {(record["table"], record["n_rows"], record["seed"], record["search"]) for record in kept}
     tasks = [
         (kind, n_rows, seed, left)
         for kind, n_rows, seed in sorted(wanted, key=lambda key: (key[2], key[1], key[0]))
@@ -155,10 +157,11 @@ def _records(kind: str, n_rows: int, seed: int, searches: Sequence[str]) -> list
     table, truth = shuffled(TABLES[kind](n_rows, seed), seed)
     records = []
     for name in searches:
-        # Where Tetrad fails, its row is over fewer tables.
-        with suppress(tetrad_own.TetradError, multiprocessing.TimeoutError):
-            measurement = measured(name, table, truth)
-            records.append({"table": kind, "n_rows": n_rows, "seed": seed, "search": name} | measurement)
+        about = {"table": kind, "n_rows": n_rows, "seed": seed, "search": name}
+        try:
+            records.append(about | measured(name, table, truth))
+        except (tetrad_own.TetradError, multiprocessing.TimeoutError):
+            records.append(about | {"failed": True})  # its row is over fewer tables
     return records
 
 

@@ -6,14 +6,16 @@ Writes to the output folder, the same for the same seed:
     regret.csv      a line per world and player: mean and largest regret, as multiples of MOSS's mean, too
     runs.csv        a line per run
     hard_worlds.md  the tables of goals and of regret, which are also printed
+    runs.jsonl      what each run gave, as it came: what was stopped goes on from there
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,8 @@ from hard_worlds_runs import estimated_graph, play_run
 from hard_worlds_settings import Player, World, worlds
 from joblib import Parallel, delayed, parallel_config
 from results_page import add_option, markdown_table, write_section
-from tqdm import tqdm
 
+from cb_pgm.cli.console import progress
 from discovery import EssentialGraph
 
 Job = tuple[World, Player, int]
@@ -36,10 +38,13 @@ def main() -> None:
     wanted = worlds(options.runs, options.quick)
     if options.rows:
         wanted = [world for world in wanted if world.row in options.rows]
-    runs = played(wanted, options.seed, options.jobs)
+    options.out.mkdir(parents=True, exist_ok=True)
+    records = options.out / "runs.jsonl"
+    if options.force:
+        records.unlink(missing_ok=True)
+    runs = played(wanted, options.seed, options.jobs, records)
     met, regret = goals(runs), regret_table(runs)
     text = as_markdown(met, regret)
-    options.out.mkdir(parents=True, exist_ok=True)
     for name, frame in (("goals", met), ("regret", regret), ("runs", runs)):
         frame.to_csv(options.out / f"{name}.csv", index=False, float_format="%.6g")
     (options.out / "hard_worlds.md").write_text(f"{text}\n", encoding="utf-8")
@@ -57,6 +62,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="everything random comes from it (0)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2); they change no number")
     parser.add_argument("--out", type=Path, default=Path("runs/hard_worlds"), help="output folder")
+    parser.add_argument("--force", action="store_true", help="start over instead of going on")
     add_option(parser)
     options = parser.parse_args()
     if options.runs < 1:
@@ -70,43 +76,72 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def played(wanted: list[World], seed: int, jobs: int) -> pd.DataFrame:
-    """Play every run of every player, and return a line for each, in the order of the worlds."""
-    pairs = [(world, player) for world in wanted for player in world.players]
+def played(wanted: list[World], seed: int, jobs: int, records: Path) -> pd.DataFrame:
+    """Play every run of every player that isn't in the records; return all, in the order of the worlds."""
     todo: list[Job] = [
         (world, player, run)
-        for world, player in pairs
+        for world in wanted
+        for player in world.players
         for run in range(world.sessions if player.session else world.runs)
     ]
-    graphs = _graphs([(world, run) for world, player, run in todo if player.estimated], seed, jobs)
+    done = _recorded(records)
+    left = [job for job in todo if _identity(job, seed) not in done]
+    graphs = _graphs([(world, run) for world, player, run in left if player.estimated], seed, jobs)
     # The longest first, so that no core idles at the end.
-    order = sorted(range(len(todo)), key=lambda place: -todo[place][0].horizon)
-    calls = []
-    for world, player, run in (todo[place] for place in order):
-        graph = graphs[_key(world, run)] if player.estimated else None
-        calls.append(delayed(play_run)(world, player, run, seed, graph))
-    rows = _parallel(calls, jobs, "Playing")
-    by_place: dict[int, dict[str, Any]] = dict(zip(order, rows, strict=True))
-    return pd.DataFrame([by_place[place] for place in range(len(todo))])
+    left.sort(key=lambda job: -job[0].horizon)
+    calls = [
+        delayed(_played)(job, seed, graphs[_key(job[0], job[2])] if job[1].estimated else None)
+        for job in left
+    ]
+    with records.open("a", encoding="utf-8") as file:
+        for identity, row in _parallel(calls, jobs, "Playing"):
+            done[identity] = row
+            file.write(json.dumps([identity, row], default=lambda value: value.item()) + "\n")
+            file.flush()
+    return pd.DataFrame([done[_identity(job, seed)] for job in todo])
+
+
+def _played(job: Job, seed: int, graph: EssentialGraph | None) -> tuple[str, dict[str, Any]]:
+    return _identity(job, seed), play_run(*job, seed, graph)
+
+
+def _identity(job: Job, seed: int) -> str:
+    world, player, run = job
+    return repr((world.name, world.horizon, world.n_systems, player, run, seed))
+
+
+def _recorded(records: Path) -> dict[str, dict[str, Any]]:
+    if not records.exists():
+        return {}
+    whole = records.read_text(encoding="utf-8").rpartition("\n")[0]  # a last line may be half-written
+    records.write_text(f"{whole}\n" if whole else "", encoding="utf-8")
+    return dict(json.loads(line) for line in whole.splitlines())
 
 
 def _graphs(needed: list[tuple[World, int]], seed: int, jobs: int) -> dict[Hashable, EssentialGraph]:
     """Estimate each system's graph once, by GES."""
     first = {_key(world, run): (world, run) for world, run in needed}
-    found = _parallel(
-        [delayed(estimated_graph)(world, run, seed) for world, run in first.values()], jobs, "Estimating"
-    )
-    return dict(zip(first, found, strict=True))
+    calls = [delayed(_estimated)(key, world, run, seed) for key, (world, run) in first.items()]
+    return dict(_parallel(calls, jobs, "Estimating"))
+
+
+def _estimated(key: Hashable, world: World, run: int, seed: int) -> tuple[Hashable, EssentialGraph]:
+    return key, estimated_graph(world, run, seed)
 
 
 def _key(world: World, run: int) -> Hashable:
     return world.name, run if world.n_systems is None else run % world.n_systems
 
 
-def _parallel(calls: list[Any], jobs: int, what: str) -> list[Any]:
-    with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
-        results = Parallel(return_as="generator")(calls)
-        return list(tqdm(results, desc=what, total=len(calls), disable=None))
+def _parallel(calls: list[Any], jobs: int, what: str) -> Iterator[Any]:
+    """Yield results as they come."""
+    with (
+        parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1),
+        progress(len(calls), what, "run") as step,
+    ):
+        for result in Parallel(return_as="generator_unordered")(calls):
+            yield result
+            step(1)
 
 
 def as_markdown(met: pd.DataFrame, regret: pd.DataFrame) -> str:

@@ -72,7 +72,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     group.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="seed of all randomness (default: 0)"
     )
-    add_output(parser, out="folder for effects.json, effects.txt and pictures of the arms and of the graphs")
+    add_output(
+        parser, out="folder for effects.json, effects.txt and pictures of the arms and of drawn graphs"
+    )
 
 
 def add_randomised(group: _ArgumentGroup) -> None:
@@ -161,5 +163,7 @@ def _write(report: EffectsReport, variables: Sequence[str], folder: Path) -> Non
     write_text(folder / "effects.txt", report.to_text())
     figure = draw_effects(effects_frame(answer), report.do_nothing, reward=report.reward)
     save(figure, folder / "effects")
+    if not report.models:
+        return
     leading = list(report.decision.leader)
     save(draw_drawn_graph(drawn_edges_frame(answer), variables, marked=leading), folder / "graphs")

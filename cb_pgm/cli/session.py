@@ -79,7 +79,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     tell.add_argument(
         "--allow-unknown",
         action="store_true",
-        help="accept empty fields and unknown states of variables not set, if the policy can use such rows",
+        help="accept empty fields and unknown states of variables not set (index policies and screening)",
     )
     tell.add_argument(
         "--again", action="store_true", help="record a file equal to an earlier one: these are other rows"

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.draws import DrawnModels
 from cb_pgm.effects.measured import Sample
+from cb_pgm.effects.noise import RewardScale
 
-__all__ = ["ENOUGH_SET_ROWS", "Arm", "Draws", "arms_of", "draws_of"]
+__all__ = ["ENOUGH_SET_ROWS", "Arm", "Draws", "arms_of", "careful_sample", "draws_of", "draws_of_set_rows"]
 
 #: From this number of set rows on an arm's draws come from them instead of from graphs.
 ENOUGH_SET_ROWS = 20
@@ -67,11 +68,17 @@ def arms_of(rows: Rows, settable: dict[str, tuple[str, ...]], randomised: Collec
             shown = rows.codes[:, number] == code
             set_there = (rows.targets == number) & (rows.set_codes[:, number] == code)
             set_rewards, against, share = rows.set_rewards[set_there], rows.rewards, 0.0
-            if variable in randomised:
+            if variable in randomised and shown.any():
                 set_rewards = np.concatenate([set_rewards, rows.rewards[shown]])
                 against, share = rows.rewards[~shown], float(shown.mean())
             arms.append(Arm(number, code, variable, state, shown, set_rewards, against, share))
     return arms
+
+
+def careful_sample(rewards: Array, scale: RewardScale) -> Sample:
+    """Summarise rewards; of few ones the variance is taken for that of the scale at least."""
+    sample = Sample.of(rewards)
+    return sample if len(rewards) >= ENOUGH_SET_ROWS else sample.at_least(scale.arm**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,28 +88,36 @@ class Draws:
     Attributes
     ----------
     means
-        float64 [draws, arms]: means over graphs, in the table's own terms.
+        float64 [draws, arms]: means over graphs, in the table's own terms; None without graphs.
     gains
-        float64 [draws, arms]: improvement over do(); of arms with enough set rows drawn from these.
+        float64 [draws, arms]: improvement over do(); of arms with enough set rows drawn from these. Where
+        do() has no row they are improvements over a mean of 0 instead.
     directed
-        For each draw the directed edges of its graph.
+        For each draw the directed edges of its graph; empty without graphs.
+    over_nothing
+        Whether the gains are those over do().
     """
 
-    means: Array
+    means: Array | None
     gains: Array
     directed: tuple[frozenset[tuple[int, int]], ...]
+    over_nothing: bool = True
 
     @property
     def p_best(self) -> Array:
         """float64 [arms]: the share of draws in which each is the best; equally good ones share a draw."""
         best = self.gains.max(axis=1, keepdims=True)
-        tied = (self.gains >= best - 1e-12) & (best > 1e-12)
+        tied = self.gains >= best - 1e-12
+        if self.over_nothing:
+            tied &= best > 1e-12
         shared: Array = (tied / np.maximum(tied.sum(axis=1, keepdims=True), 1)).mean(axis=0)
         return shared
 
     @property
-    def p_better(self) -> Array:
-        """float64 [arms]: the share of draws in which each arm is better than do()."""
+    def p_better(self) -> Array | None:
+        """float64 [arms]: the share of draws in which each arm is better than do(), if that has rows."""
+        if not self.over_nothing:
+            return None
         better: Array = (self.gains > 1e-12).mean(axis=0)
         return better
 
@@ -118,7 +133,7 @@ def draws_of(
     means = np.stack([models.means[arm.number][:, arm.code] for arm in arms], axis=1)
     gains = sign * (means - models.do_nothing[:, None])
     draws = len(models)
-    unset = _normal(rows.rewards, draws, rng)
+    unset = _normal(Sample.of(rows.rewards), draws, rng)
     mixtures: dict[int, Array] = {}
     for column, arm in enumerate(arms):
         if not arm.is_measured:
@@ -128,16 +143,28 @@ def draws_of(
                 codes = rows.codes[:, arm.number]
                 mixtures[arm.number] = np.zeros((draws, rows.cards[arm.number]))
                 for code in np.unique(codes):
-                    mixtures[arm.number][:, code] = _normal(rows.rewards[codes == code], draws, rng)
+                    own = Sample.of(rows.rewards[codes == code])
+                    mixtures[arm.number][:, code] = _normal(own, draws, rng)
             states = mixtures[arm.number]
             shares = np.bincount(rows.codes[:, arm.number], minlength=states.shape[1]) / len(rows.codes)
             gains[:, column] = sign * (states[:, arm.code] - states @ shares)
         else:
-            gains[:, column] = sign * (_normal(arm.set_rewards, draws, rng) - unset)
+            gains[:, column] = sign * (_normal(Sample.of(arm.set_rewards), draws, rng) - unset)
     return Draws(means, gains, models.directed)
 
 
-def _normal(rewards: Array, draws: int, rng: np.random.Generator) -> Array:
-    sample = Sample.of(rewards)
+def draws_of_set_rows(
+    rows: Rows, arms: Sequence[Arm], scale: RewardScale, draws: int, sign: int, rng: np.random.Generator
+) -> Draws:
+    """Return the draws of arms with set rows, and of do() if it has rows, about the means of these alone."""
+    drawn = [_normal(careful_sample(arm.set_rewards, scale), draws, rng) for arm in arms]
+    gains = sign * np.stack(drawn, axis=1)
+    if not len(rows.rewards):
+        return Draws(None, gains, (), over_nothing=False)
+    unset = _normal(careful_sample(rows.rewards, scale), draws, rng)
+    return Draws(None, gains - sign * unset[:, None], ())
+
+
+def _normal(sample: Sample, draws: int, rng: np.random.Generator) -> Array:
     drawn: Array = sample.mean + np.sqrt(sample.of_mean) * rng.standard_normal(draws)
     return drawn

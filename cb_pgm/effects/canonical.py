@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.model.fitting import rewards_of
-from discovery.table.discrete_table import DiscreteTable
+from discovery.table.discrete_table import DiscreteTable, InterventionalRows
+from discovery.table.rows import MIN_ROWS
 
 __all__ = ["Rows", "canonical_rows"]
 
@@ -49,6 +50,11 @@ class Rows:
         """How many states each variable has."""
         return tuple(len(states) for states in self.states.values())
 
+    @property
+    def are_set_only(self) -> bool:
+        """Whether a variable was set in so many rows that the others are too few to draw graphs from."""
+        return len(self.codes) < MIN_ROWS and len(self.targets) > 0
+
     @cached_property
     def all_codes(self) -> NDArray[np.int16]:
         """int16 [N + M, n]: both kinds of rows; the reward is a sink, so its table is the same in both."""
@@ -73,6 +79,17 @@ class Rows:
         )
 
     @property
+    def observations(self) -> DiscreteTable:
+        """Both kinds of rows apart, without the rewards, for the estimate of a graph."""
+        return DiscreteTable(
+            self.codes,
+            self.states,
+            interventional=InterventionalRows(self.set_codes, self.states, None, self.targets)
+            if len(self.targets)
+            else None,
+        )
+
+    @property
     def pooled(self) -> DiscreteTable:
         """All rows as one table, for what depends on the reward given its parents only."""
         return DiscreteTable(self.all_codes, self.states, self.all_rewards)
@@ -86,8 +103,10 @@ def canonical_rows(table: DiscreteTable) -> Rows:
     CausalBanditError
         If the table has no rewards, or they are all the same.
     """
-    rewards = rewards_of(table)
     given = table.interventional
+    done = np.zeros(0) if given is None or given.rewards is None else given.rewards
+    every = None if table.rewards is None else np.append(table.rewards, done)
+    rewards = rewards_of(replace(table, rewards=every))[: table.n_rows]
     all_states = table.states if given is None else given.states
     place = {name: column for column, name in enumerate(table.variables)}
     names = sorted(place)

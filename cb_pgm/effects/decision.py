@@ -5,7 +5,8 @@ over do() excludes 0 gives the recommendation. Where none does, the last one is 
 
 *Measured*: the arms with set rows. The gain is a difference of two means of independent rows, with Welch's
 interval; all comparisons with the other arms and with do() hold at once. Where all arms that may still be the
-best were set, no other ground is tried.
+best were set, no other ground is tried, nor where too few rows are without an intervention to draw graphs
+from. Without any such row the gain is that over the other arms.
 
 *Identified*: screening (`cb_pgm.evidence.screening`) has ruled out all variables but one as the reward's only
 cause, at δ. If there is one only, and no hidden cause, seeing and setting it have the same mean. The ground
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,8 @@ from scipy import stats
 
 from cb_pgm.effects.arms import Arm, Draws
 from cb_pgm.effects.canonical import Rows
-from cb_pgm.effects.measured import Interval, Sample, anytime_interval, mean_interval
+from cb_pgm.effects.grounds import Ground, by_rows, by_set_rows
+from cb_pgm.effects.measured import Sample, anytime_interval, mean_interval
 from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.values import ArmRows, Comparison, Decision
 from cb_pgm.evidence.screening import Screening
@@ -39,21 +41,9 @@ __all__ = ["decide", "seen_rows"]
 
 _MAY_BE_BEST = 0.05  # P(best) from which on an arm is a contender
 _CONTENDERS = 6
+_LEAVE_ALONE = "Leave things alone in some rows too: what that gives is unknown, since no row shows it."
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class _Ground:
-    """The best arm on one ground, compared with do() and with the second best."""
-
-    name: str
-    leader: Arm
-    mean: float
-    interval: Interval
-    over_nothing: Comparison
-    second: Arm | None
-    over_second: Comparison | None
 
 
 def decide(
@@ -92,18 +82,21 @@ def decide(
     contenders = _contenders(arms, draws)
     grounds = []
     measured = [arm for arm in arms if arm.is_measured]
-    if measured:
+    if draws.means is None:
+        grounds.append(by_set_rows(rows, measured or arms, arms, scale, sign, failure_prob))
+    elif measured:
         interval_of = {
             arm.name: scale.cut(anytime_interval(Sample.of(arm.set_rewards), failure_prob, scale.arm))
             for arm in measured
         }
         pieces = [(arm, Sample.of(arm.set_rewards), Sample.of(arm.against), arm.share) for arm in measured]
-        grounds.append(_by_rows("measured", pieces, interval_of, sign, failure_prob))
-    if not all(arm.is_measured for arm in contenders):
+        grounds.append(by_rows("measured", pieces, interval_of, sign, failure_prob))
+    if draws.means is not None and not all(arm.is_measured for arm in contenders):
         identified = _identified(rows, arms, draws, scale, sign, failure_prob, rng)
         grounds += [] if identified is None else [identified]
-        grounds.append(_over_graphs("assumed" if assumed else "fitted", arms, draws, failure_prob))
-    chosen = next((ground for ground in grounds if ground.over_nothing.is_decided), grounds[-1])
+        name = "assumed" if assumed else "fitted"
+        grounds.append(_over_graphs(name, arms, draws, draws.means, failure_prob))
+    chosen = next((ground for ground in grounds if ground.is_decided), grounds[-1])
     place = {arm.name: column for column, arm in enumerate(arms)}
     leading = p_best[place[chosen.leader.name]]
     return Decision(
@@ -160,7 +153,7 @@ def _identified(
     sign: int,
     failure_prob: float,
     rng: np.random.Generator,
-) -> _Ground | None:
+) -> Ground | None:
     """Compare the arms of the identified cause by their seen rows; None if there is no such cause.
 
     Naming the cause and the intervals have half of δ each. The second best of all arms is compared over
@@ -177,7 +170,7 @@ def _identified(
         sample = Sample.of(rows.rewards[arm.shown])
         pieces.append((arm, sample, Sample.of(rows.rewards[~arm.shown]), float(arm.shown.mean())))
         interval_of[arm.name] = mean_interval(sample, failure_prob, binary=scale.binary)
-    ground = _by_rows("identified", pieces, interval_of, sign, failure_prob)
+    ground = by_rows("identified", pieces, interval_of, sign, failure_prob)
     best = next(i for i, arm in enumerate(arms) if arm is ground.leader)
     second, over_second = _over_second(best, arms, draws, failure_prob)
     return replace(ground, second=second, over_second=over_second)
@@ -191,50 +184,14 @@ def _contenders(arms: Sequence[Arm], draws: Draws) -> list[Arm]:
     return [arms[i] for i in order if p_best[i] >= _MAY_BE_BEST or i == leader]
 
 
-def _by_rows(
-    name: str,
-    pieces: Sequence[tuple[Arm, Sample, Sample, float]],
-    interval_of: dict[tuple[str, str], Interval],
-    sign: int,
-    failure_prob: float,
-) -> _Ground:
-    """Compare arms by the means of rows.
-
-    Each piece is an arm, its rows, the rows that stand for do() beside them, and the share of its own rows in
-    do(), with which its mean counts there too.
-    """
-    ranked = sorted(pieces, key=lambda piece: (-sign * piece[1].mean, piece[0].name))
-    leader, own, against, share = ranked[0]
-    # Over do() and over each other arm, whichever leads; where do() mixes two arms both are one contrast.
-    only_two = len(ranked) == 2 and abs(sum(piece[3] for piece in ranked) - 1) < 1e-9
-    each = failure_prob / (1 if only_two else len(ranked))
-    nothing = _welch(own, against, sign, each, 1 - share)
-    second, over_second = None, None
-    if len(ranked) > 1:
-        second = ranked[1][0]
-        over_second = _welch(own, ranked[1][1], sign, each)
-    return _Ground(name, leader, own.mean, interval_of[leader.name], nothing, second, over_second)
-
-
-def _welch(one: Sample, other: Sample, sign: int, failure_prob: float, factor: float = 1.0) -> Comparison:
-    """Compare two means of independent rows; `factor` scales the difference."""
-    gain = factor * sign * (one.mean - other.mean)
-    variance = one.of_mean + other.of_mean
-    if min(one.rows, other.rows) < 2 or variance == 0:
-        return Comparison(gain, (-math.inf, math.inf), 1 - failure_prob)
-    freedom = variance**2 / (one.of_mean**2 / (one.rows - 1) + other.of_mean**2 / (other.rows - 1))
-    radius = factor * float(stats.t.ppf(1 - failure_prob / 2, freedom)) * math.sqrt(variance)
-    return Comparison(float(gain), (float(gain - radius), float(gain + radius)), 1 - failure_prob)
-
-
-def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, failure_prob: float) -> _Ground:
-    """Compare the best of the arms without enough set rows over graphs."""
+def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, means: Array, failure_prob: float) -> Ground:
+    """Compare the best of the arms without enough set rows over graphs, over which it has `means`."""
     best = next(i for i in _ranked(arms, draws) if not arms[i].is_measured)
-    low, high = np.quantile(draws.means[:, best], [failure_prob / 2, 1 - failure_prob / 2])
-    return _Ground(
+    low, high = np.quantile(means[:, best], [failure_prob / 2, 1 - failure_prob / 2])
+    return Ground(
         name,
         arms[best],
-        float(draws.means[:, best].mean()),
+        float(means[:, best].mean()),
         (float(low), float(high)),
         _compared(draws.gains[:, best], failure_prob),
         *_over_second(best, arms, draws, failure_prob),
@@ -263,7 +220,7 @@ def _compared(gains: Array, failure_prob: float) -> Comparison:
 
 
 def _next_steps(
-    chosen: _Ground,
+    chosen: Ground,
     contenders: Sequence[Arm],
     arms: Sequence[Arm],
     draws: Draws,
@@ -276,18 +233,27 @@ def _next_steps(
     place = {arm.name: column for column, arm in enumerate(arms)}
     own = draws.gains[:, place[chosen.leader.name]]
     others = [arm for arm in contenders if arm.name != chosen.leader.name][: _CONTENDERS - 1]
+    if chosen.over_nothing is None:
+        if not others and not chosen.is_decided and chosen.second is not None:
+            others = [chosen.second]
+        if not others:
+            return (_LEAVE_ALONE,)
     names = [f"{arm.variable} = {arm.state}" for arm in (chosen.leader, *others)]
     gaps = [float(np.median(np.abs(own - draws.gains[:, place[arm.name]]))) for arm in others]
-    if not chosen.over_nothing.is_decided or not others:
+    if chosen.over_nothing is not None and (not chosen.over_nothing.is_decided or not others):
         names.append("leaving things alone")
         moved = np.abs(own[np.abs(own) > 1e-12])
         gaps.append(float(np.median(moved)) if len(moved) else 0.0)
-    left_out = len(contenders) - len(others) - 1
+    alone = (_LEAVE_ALONE,) if chosen.over_nothing is None else ()
+    left_out = max(0, len(contenders) - len(others) - 1)
     more = f" ({left_out} further arms may be the best too)" if left_out > 0 else ""
     if min(gaps) <= 1e-9:
         gaps = [gap for gap in gaps if gap > 1e-9]
     if not gaps or scale.residual == 0:
-        return (f"Randomise between {_either(names)}{more}; the graphs differ too little to say how often.",)
+        return (
+            f"Randomise between {_either(names)}{more}; they differ too little to say how often.",
+            *alone,
+        )
     gap = min(gaps)
     spread = (stats.norm.ppf(1 - failure_prob / 2) + stats.norm.ppf(power)) * scale.residual
     count = math.ceil(2 * (float(spread) / gap) ** 2)
@@ -297,6 +263,7 @@ def _next_steps(
         f"Randomise between {_either(names)}{more}, {count:,} rows each: that detects a difference of "
         f"{unit.difference(gap):.3g} with power {power:g} at level {failure_prob:g} "
         f"(σ = {unit.difference(scale.residual):.3g}{source}).",
+        *alone,
     )
 
 

@@ -4,8 +4,9 @@ One draw resamples the rows, estimates the graph of the resampled table and take
 a member of the class drawn uniformly (`discovery.graphs.class_sampling`), parents of the reward drawn by
 their weights (`cb_pgm.effects.parents`), and tables drawn from their Dirichlet posteriors, all given the
 resampled rows. The means of all arms are then exact (`cb_pgm.model.exact`). The rows in which a variable was
-set count for the tables of all others. Where the graph is given, nothing is searched and all draws take the
-table's own rows.
+set are resampled among themselves; they count for the graph, whose edges at set variables they direct
+(`discovery.estimation.interventional`), and for the tables of all other variables. Where the graph is given,
+nothing is searched and all draws take the table's own rows.
 
 Posteriors given the resampled rows rather than all rows count the sampling error twice. That is meant: the
 intervals also have to cover what one greedy search for each table misses. On eight tables each of asia, sachs
@@ -30,7 +31,7 @@ from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.exact import ExactInference
 from cb_pgm.model.fitting import is_binary
 from cb_pgm.processes import mapped
-from discovery import DiscreteTable, EssentialGraph, EstimatedGraph, estimate
+from discovery import EssentialGraph, EstimatedGraph, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.class_sampling import ClassSampler
 
@@ -144,7 +145,7 @@ def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
 def _estimated(rows: Rows, settings: EstimateSettings) -> EstimatedGraph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the estimate on the table itself has warned
-        return estimate(DiscreteTable(rows.codes, rows.states), **settings.estimate_keywords())
+        return estimate(rows.observations, **settings.estimate_keywords())
 
 
 def _weights(rows: Rows, sets: dict[tuple[int, ...], float]) -> Array:

@@ -7,12 +7,13 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cb_pgm.effects.arms import Arm, Draws, arms_of, draws_of
+from cb_pgm.effects.arms import Arm, Draws, arms_of, draws_of, draws_of_set_rows
 from cb_pgm.effects.canonical import Rows, canonical_rows
 from cb_pgm.effects.decision import decide, seen_rows
-from cb_pgm.effects.draws import Source, draw_models
-from cb_pgm.effects.measured import Sample, anytime_interval, bounds, mean_interval
+from cb_pgm.effects.draws import MODELS_A_DRAW, Source, draw_models
+from cb_pgm.effects.measured import Interval, Sample, anytime_interval, bounds, mean_interval, set_bounds
 from cb_pgm.effects.noise import RewardScale, reward_scale
 from cb_pgm.effects.open_edges import deciding_edges, drawn_edges
 from cb_pgm.effects.parents import likely_parents
@@ -23,9 +24,10 @@ from cb_pgm.effects.values import ArmEffect, ArmRows
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import States
 from cb_pgm.model.reward_unit import RewardUnit
-from cb_pgm.wording import did_you_mean
+from cb_pgm.wording import did_you_mean, listed
 from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate, read_knowledge
 from discovery.estimation.settings import EstimateSettings
+from discovery.table.rows import MIN_ROWS
 
 __all__ = ["estimate_effects"]
 
@@ -56,7 +58,9 @@ def estimate_effects(
     Parameters
     ----------
     table
-        Observations with rewards; rows in which a variable was set count as such.
+        Observations with rewards; rows in which a variable was set count as such. With such rows and fewer
+        than 20 others the answer is that of the set rows alone: no graphs are drawn, and where no row is left
+        alone the best arm is compared with the other arms instead of with do().
     settings
         How graphs are estimated, and the background knowledge, which every graph respects; None: the
         defaults.
@@ -116,18 +120,23 @@ def estimate_effects(
     parents = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
     names = [rows.variables[column] for column in next(iter(parents))]
     sigma = None if noise_scale is None else unit.difference_inside(noise_scale)
-    scale = reward_scale(rows, names, sigma, range_inside(reward_range, table, unit))
-    used = _given_graph(rows, known) if graph is None else _in_order(graph, rows)
-    source = Source(rows, known, used, parents)
-    models = draw_models(source, draws, seed, jobs, dask, progress)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(draws,)))
-    sign = -1 if minimize else 1
+    scale = reward_scale(rows, names, sigma, range_inside(reward_range, unit))
     arms = arms_of(rows, _settable(rows, settable, not_settable), randomised)
     if not arms:
         raise CausalBanditError(
             "Expected a variable that can be set but found none: there is no arm to compare"
         )
-    drawn = draws_of(rows, arms, models, sign, rng)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(draws,)))
+    sign = -1 if minimize else 1
+    used = None
+    if rows.are_set_only:
+        arms, notes = _set_arms(rows, arms)
+        drawn = draws_of_set_rows(rows, arms, scale, draws * MODELS_A_DRAW, sign, rng)
+    else:
+        used = _given_graph(rows, known) if graph is None else _in_order(graph, rows)
+        models = draw_models(Source(rows, known, used, parents), draws, seed, jobs, dask, progress)
+        drawn = draws_of(rows, arms, models, sign, rng)
+        notes = list(sink_warnings(rows, known)) if graph is None else []
     decision = decide(
         rows,
         arms,
@@ -141,18 +150,20 @@ def estimate_effects(
         unit=unit,
     )
     effects = _effects(rows, arms, drawn, scale, failure_prob, sign)
-    nothing = Sample.of(rows.rewards)
+    nothing = Sample.of(rows.rewards) if len(rows.rewards) else None
     report = EffectsReport(
         reward=table.reward or "the reward",
         minimize=minimize,
         rows=len(rows.codes),
         set_rows=len(rows.targets),
         draws=draws,
-        models=len(models),
+        models=len(drawn.directed),
         is_searched=used is None,
         failure_prob=failure_prob,
-        do_nothing=nothing.mean,
-        do_nothing_interval=mean_interval(nothing, failure_prob, binary=scale.binary),
+        do_nothing=None if nothing is None else nothing.mean,
+        do_nothing_interval=None
+        if nothing is None
+        else mean_interval(nothing, failure_prob, binary=scale.binary),
         scale=scale,
         arms=effects,
         edges=drawn_edges(rows.variables, drawn),
@@ -160,7 +171,7 @@ def estimate_effects(
         decision=decision,
         warnings=(
             *sorted(table.warnings),
-            *(sink_warnings(rows, known) if graph is None else ()),
+            *notes,
         ),
     )
     report = report_outside(report, unit)
@@ -204,7 +215,7 @@ def _given_graph(rows: Rows, settings: EstimateSettings) -> EssentialGraph | Non
         for pair in combinations(rows.variables, 2)
     ):
         return None
-    return estimate(DiscreteTable(rows.codes, rows.states), **settings.estimate_keywords()).graph
+    return estimate(rows.observations, **settings.estimate_keywords()).graph
 
 
 def _in_order(graph: EssentialGraph, rows: Rows) -> EssentialGraph:
@@ -234,12 +245,29 @@ def _settable(
     return {name: tuple(states) for name, states in chosen.items() if name not in not_settable}
 
 
+def _set_arms(rows: Rows, arms: Sequence[Arm]) -> tuple[list[Arm], list[str]]:
+    """Return the arms with set rows, and warnings that the others have no answer, and why."""
+    found = [arm for arm in arms if len(arm.set_rewards)]
+    if not found:
+        raise CausalBanditError(
+            f"Expected rows in which a settable variable was set, or {MIN_ROWS} in which none was, but found "
+            f"neither: let more variables be settable"
+        )
+    alone = f"only {len(rows.codes)}" if len(rows.codes) else "none"
+    notes = [
+        f"no graph is estimated: that takes {MIN_ROWS} rows in which nothing was set, and there is {alone}"
+    ]
+    never = sorted({arm.variable for arm in arms} - {arm.variable for arm in found})
+    if never:
+        notes.append(f"never set, so that nothing is said of setting them: {listed(never, len(never))}")
+    return found, notes
+
+
 def _effects(
     rows: Rows, arms: Sequence[Arm], drawn: Draws, scale: RewardScale, failure_prob: float, sign: int
 ) -> tuple[ArmEffect, ...]:
     """Return what is said of each arm: those with enough set rows first, then by their gain over do()."""
     p_best, p_better, gains = drawn.p_best, drawn.p_better, drawn.gains.mean(axis=0)
-    lows, highs = np.quantile(drawn.means, [0.05, 0.95], axis=0)
     found = []
     for column, arm in enumerate(arms):
         seen = seen_rows(rows, arm, scale, failure_prob)
@@ -249,19 +277,28 @@ def _effects(
             interval = anytime_interval(own, failure_prob, scale.arm)
             set_rows = ArmRows(own.rows, own.mean, scale.cut(interval))
             order = (0, -sign * own.mean, arm.name) if arm.is_measured else order
+        over_graphs = None if drawn.means is None else drawn.means[:, column]
         effect = ArmEffect(
             variable=arm.variable,
             state=arm.state,
             seen=seen,
             set_rows=set_rows,
-            bounds=bounds(arm.shown, rows.rewards, scale.low, scale.high, binary=scale.binary),
-            mean=float(drawn.means[:, column].mean()),
-            interval=(float(lows[column]), float(highs[column])),
+            bounds=set_bounds(Sample.of(arm.set_rewards), scale.low, scale.high)
+            if over_graphs is None
+            else bounds(arm.shown, rows.rewards, scale.low, scale.high, binary=scale.binary),
+            mean=None if over_graphs is None else float(over_graphs.mean()),
+            interval=None if over_graphs is None else _central(over_graphs),
             p_best=float(p_best[column]),
-            p_better=float(p_better[column]),
+            p_better=None if p_better is None else float(p_better[column]),
         )
         found.append((order, effect))
     return tuple(effect for _, effect in sorted(found, key=lambda pair: pair[0]))
+
+
+def _central(drawn: NDArray[np.float64]) -> Interval:
+    """Return the middle 90 % of draws."""
+    low, high = np.quantile(drawn, [0.05, 0.95])
+    return float(low), float(high)
 
 
 def _contradictions(effects: Sequence[ArmEffect]) -> list[str]:
@@ -272,5 +309,6 @@ def _contradictions(effects: Sequence[ArmEffect]) -> list[str]:
         f"{arm.interval[0]:.3g} to {arm.interval[1]:.3g}: a hidden cause or a wrong graph would explain that"
         for arm in effects
         if arm.set_rows is not None
+        and arm.interval is not None
         and (arm.set_rows.interval[0] > arm.interval[1] or arm.set_rows.interval[1] < arm.interval[0])
     ]

@@ -20,7 +20,7 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from scipy import stats
 
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 
-__all__ = ["BOUNDS_LEVEL", "Interval", "Sample", "anytime_interval", "bounds", "mean_interval"]
+__all__ = ["BOUNDS_LEVEL", "Interval", "Sample", "anytime_interval", "bounds", "mean_interval", "set_bounds"]
 
 #: The bounds of one arm hold with this probability.
 BOUNDS_LEVEL = 0.99
@@ -39,17 +39,25 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Sample:
-    """Some rewards: how many, their mean and their variance (0 for a single one)."""
+    """Some rewards: how many, their mean and their variance (0 for a single one).
+
+    `freedom` is the number of degrees of freedom from which the variance is known.
+    """
 
     rows: int
     mean: float
     variance: float
+    freedom: float
 
     @classmethod
     def of(cls, rewards: Array) -> Sample:
         """Summarise at least one reward."""
         variance = float(rewards.var(ddof=1)) if len(rewards) > 1 else 0.0
-        return cls(len(rewards), float(rewards.mean()), variance)
+        return cls(len(rewards), float(rewards.mean()), variance, len(rewards) - 1)
+
+    def at_least(self, variance: float) -> Sample:
+        """Return the sample with at least this variance, which is known; that of few rows hardly is."""
+        return replace(self, variance=max(self.variance, variance), freedom=math.inf)
 
     @property
     def of_mean(self) -> float:
@@ -107,6 +115,16 @@ def anytime_interval(sample: Sample, failure_prob: float, noise_scale: float) ->
     mixing = best_mixing_rows(sample.rows, failure_prob)
     radius = anytime_radius(sample.rows, failure_prob, noise_scale, mixing)
     return sample.mean - radius, sample.mean + radius
+
+
+def set_bounds(sample: Sample, low: float, high: float) -> Interval:
+    """Return bounds for the mean of set rows with nothing assumed but rewards from `low` to `high`.
+
+    They hold at all numbers of rows at once, so also where earlier rewards decided which arm to set next;
+    a reward in [low, high] is sub-Gaussian with half of that range as its scale.
+    """
+    lower, upper = anytime_interval(sample, 1 - BOUNDS_LEVEL, (high - low) / 2)
+    return max(low, lower), min(high, upper)
 
 
 def mean_interval(sample: Sample, failure_prob: float, *, binary: bool) -> Interval:

@@ -26,7 +26,9 @@ class EffectsReport(Answer):
         """Return the answer for `json.dumps`.
 
         Without a recommendation "intervention" is null, and "mean" and "interval" are those of doing nothing;
-        "gain" is that of the arm that looks best.
+        "gain" is that of the arm that looks best. What the table says nothing of is null: the mean of doing
+        nothing without a row in which nothing was set ("gain" is then that over the closest rival), and means
+        over graphs without enough of these.
         """
         return {
             "do_nothing": {"mean": self.do_nothing, "interval": _ends(self.do_nothing_interval)},
@@ -50,14 +52,14 @@ class EffectsReport(Answer):
 
     def _recommendation(self) -> dict[str, Any]:
         decision = self.decision
-        set_it = decision.is_decided
+        gain, set_it = decision.gain, decision.is_decided
         return {
             "intervention": dict(decision.leader) if set_it else None,
             "grounds": decision.grounds,
             "mean": decision.mean if set_it else self.do_nothing,
             "interval": _ends(decision.interval if set_it else self.do_nothing_interval),
-            "gain": decision.over_nothing.gain,
-            "gain_interval": _ends(decision.over_nothing.interval),
+            "gain": None if gain is None else gain.gain,
+            "gain_interval": None if gain is None else _ends(gain.interval),
             "p_best": decision.p_best,
             "next": list(decision.next),
         }
@@ -86,5 +88,7 @@ def _setting(intervention: Intervention) -> dict[str, str] | None:
     return dict(intervention) or None
 
 
-def _ends(interval: Interval) -> list[float | None]:
+def _ends(interval: Interval | None) -> list[float | None] | None:
+    if interval is None:
+        return None
     return [float(end) if math.isfinite(end) else None for end in interval]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
 from cb_pgm.effects.measured import Interval
@@ -66,13 +67,17 @@ def hanging_sentences(report: Answer) -> list[str]:
 
 
 def _heading(report: Answer) -> str:
-    set_rows = f" and {count(report.set_rows, 'row')} in which a variable was set" if report.set_rows else ""
     aim = "lowest" if report.minimize else "highest"
-    drawn = f"graphs drawn from {report.draws:,} resampled tables"
-    return (
-        f"Which intervention has the {aim} mean of {report.reward}? From {count(report.rows, 'row')}"
-        f"{set_rows}, {report.models:,} {drawn if report.is_searched else 'models of the given graph'}."
-    )
+    asked = f"Which intervention has the {aim} mean of {report.reward}?"
+    set_there = f"{count(report.set_rows, 'row')} in which a variable was set"
+    if not report.models:
+        others = f" and {count(report.rows, 'row')} in which none was" if report.rows else ""
+        return f"{asked} From {set_there}{others}."
+    set_rows = f" and {set_there}" if report.set_rows else ""
+    models = "models of the given graph"
+    if report.is_searched:
+        models = f"graphs drawn from {report.draws:,} resampled tables"
+    return f"{asked} From {count(report.rows, 'row')}{set_rows}, {report.models:,} {models}."
 
 
 def recommendation_sentences(report: Answer) -> list[str]:
@@ -83,23 +88,29 @@ def recommendation_sentences(report: Answer) -> list[str]:
         f"Expected {report.reward}: {number(decision.mean, spread)}, {level} interval "
         f"{_interval(decision.interval, spread)}."
     )
-    nothing = (
-        f"Leaving things alone: {number(report.do_nothing, spread)}, {level} interval "
-        f"{_interval(report.do_nothing_interval, spread)}."
-    )
-    gain = f"Gain over leaving things alone: {_comparison(decision.over_nothing)}."
+    nothing = "Leaving things alone: unknown, since a variable was set in every row."
+    if report.do_nothing is not None:
+        nothing = (
+            f"Leaving things alone: {number(report.do_nothing, spread)}, {level} interval "
+            f"{_interval(report.do_nothing_interval, spread)}."
+        )
+    gain = []
+    if decision.over_nothing is not None:
+        gain.append(f"Gain over leaving things alone: {_comparison(decision.over_nothing)}.")
     if decision.is_decided:
-        lines = [f"Set {setting(decision.leader)}. {expected}", nothing, gain]
+        lines = [f"Set {setting(decision.leader)}. {expected}", nothing, *gain]
     else:
+        what = "leaving things alone" if decision.over_nothing is not None else "all others"
         lines = [
-            "Undecided: no intervention has a gain over leaving things alone whose interval excludes 0.",
+            f"Undecided: no intervention has a gain over {what} whose interval excludes 0.",
             nothing,
             f"{setting(decision.leader)} looks best. {expected}",
-            gain,
+            *gain,
         ]
     if decision.over_second is not None and decision.second is not None:
+        rank = "second best" if report.models else "closest rival"
         lines.append(
-            f"Gain over the second best, {setting(decision.second)}: {_comparison(decision.over_second)}"
+            f"Gain over the {rank}, {setting(decision.second)}: {_comparison(decision.over_second)}"
             f"{_undecided_between(decision)}."
         )
     lines += [f"P(best): {decision.p_best:.2f}.", _GROUNDS[decision.grounds]]
@@ -140,19 +151,26 @@ def _best(intervention: Intervention) -> str:
 
 
 def _arms(arms: Sequence[ArmEffect], spread: float) -> str:
-    rows = [("arm", "seen (rows)", "set (rows)", "bounds, 99 %", "over graphs, 90 %", "P(best)", "P(better)")]
-    rows += [
+    """Return a table of the arms; without graphs only the columns that say something of an arm."""
+    heads = ("arm", "seen (rows)", "set (rows)", "bounds, 99 %", "over graphs, 90 %", "P(best)", "P(better)")
+    cells = [
         (
             f"{arm.variable} = {arm.state}",
             _seen(arm.seen, spread),
             _set(arm.set_rows, spread),
             _interval(arm.bounds, spread),
-            f"{number(arm.mean, spread)}, {_interval(arm.interval, spread)}",
+            "–" if arm.mean is None else f"{number(arm.mean, spread)}, {_interval(arm.interval, spread)}",
             f"{arm.p_best:.2f}",
-            f"{arm.p_better:.2f}",
+            "–" if arm.p_better is None else f"{arm.p_better:.2f}",
         )
         for arm in arms[:_SHOWN]
     ]
+    filled = [
+        column
+        for column in range(len(heads))
+        if arms[0].mean is not None or {row[column] for row in cells} - {"–", "never"}
+    ]
+    rows = [tuple(row[column] for column in filled) for row in (heads, *cells)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -171,7 +189,9 @@ def _set(rows: ArmRows | None, spread: float) -> str:
     return f"{number(rows.mean, spread)}, {_interval(rows.interval, spread)} ({rows.rows:,})"
 
 
-def _interval(interval: Interval, spread: float | None = None) -> str:
+def _interval(interval: Interval | None, spread: float | None = None) -> str:
+    if interval is None or not all(map(math.isfinite, interval)):
+        return "unknown"
     return f"{number(interval[0], spread)} to {number(interval[1], spread)}"
 
 

@@ -36,12 +36,12 @@ class ArmEffect:
     set_rows
         The rows in which it was set; None if there are none.
     bounds
-        For its mean with nothing assumed, at 99 %.
+        For its mean with nothing assumed, at 99 %; where no graphs are drawn, from its set rows.
     mean, interval
-        The mean over graphs, and the central 90 % of the draws.
+        The mean over graphs, and the central 90 % of the draws; None where no graphs are drawn.
     p_best, p_better
         The shares of draws in which the arm is the best of all arms and better than do(), and in which it is
-        better than do(). Equally good arms share a draw.
+        better than do(). Equally good arms share a draw. `p_better` is None where do() has no row.
     """
 
     variable: str
@@ -49,10 +49,10 @@ class ArmEffect:
     seen: ArmRows | None
     set_rows: ArmRows | None
     bounds: Interval
-    mean: float
-    interval: Interval
+    mean: float | None
+    interval: Interval | None
     p_best: float
-    p_better: float
+    p_better: float | None
 
     @property
     def intervention(self) -> Intervention:
@@ -124,11 +124,13 @@ class Decision:
     mean, interval
         The mean of `leader` on that ground, from the table's rows.
     over_nothing
-        Its gain over do(). Gains are improvements: positive also where lower rewards are better.
+        Its gain over do(); None where do() has no row. Gains are improvements: positive also where lower
+        rewards are better.
     seen
         The rows that show the leader, where the ground isn't these; None if there are none.
     second, over_second
-        The second best arm on that ground and the gain over it; None if there is no other.
+        The second best arm on that ground and the gain over it; None if there is no other. Where no graphs
+        are drawn it is the closest rival: the arm that is hardest to tell from the leader.
     p_best
         P(best) of `leader`.
     contenders
@@ -141,7 +143,7 @@ class Decision:
     grounds: str
     mean: float
     interval: Interval
-    over_nothing: Comparison
+    over_nothing: Comparison | None
     seen: ArmRows | None
     second: Intervention | None
     over_second: Comparison | None
@@ -150,9 +152,14 @@ class Decision:
     next: tuple[str, ...]
 
     @property
+    def gain(self) -> Comparison | None:
+        """The gain that decides: over do(), or where that has no row over the closest rival."""
+        return self.over_second if self.over_nothing is None else self.over_nothing
+
+    @property
     def is_decided(self) -> bool:
-        """Whether the leader is recommended: its gain over do() excludes 0."""
-        return self.over_nothing.is_decided
+        """Whether the leader is recommended: the interval of its gain excludes 0."""
+        return self.gain is not None and self.gain.is_decided
 
 
 @dataclass(frozen=True)
@@ -168,13 +175,14 @@ class Answer:
     rows, set_rows
         The numbers of rows in which nothing was set, and in which a variable was.
     draws, models
-        The numbers of draws and of models taken in them.
+        The numbers of draws and of models taken in them; there are no models if fewer than 20 rows are
+        without an intervention and others with one, since no graphs are drawn then.
     is_searched
         Whether every draw estimates a graph on a resampled table; otherwise the graph is given.
     failure_prob
         δ: means that were measured and gains have intervals at 1 − δ.
     do_nothing, do_nothing_interval
-        The mean of the rows in which nothing was set.
+        The mean of the rows in which nothing was set; None without any.
     scale
         The scale of the rewards.
     arms
@@ -197,8 +205,8 @@ class Answer:
     models: int
     is_searched: bool
     failure_prob: float
-    do_nothing: float
-    do_nothing_interval: Interval
+    do_nothing: float | None
+    do_nothing_interval: Interval | None
     scale: RewardScale
     arms: tuple[ArmEffect, ...]
     edges: tuple[DrawnEdge, ...]

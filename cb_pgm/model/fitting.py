@@ -171,7 +171,8 @@ def rewards_of(table: DiscreteTable) -> NDArray[np.float64]:
         raise CausalBanditError("Expected a table with rewards but found none: name the reward column")
     if not len(table.rewards):
         raise CausalBanditError(
-            "Expected rows in which nothing was set but found none: add observations, or replay the log"
+            "Expected rows in which nothing was set but found none: add observations, or see what set rows "
+            "say (cb-pgm effects, cb-pgm replay)"
         )
     if np.ptp(table.rewards) == 0:
         raise CausalBanditError(

@@ -84,7 +84,7 @@ class Pipeline(RunSettings):
             canonical_rows(inside),
             self._explaining(table, system),
             None if self.noise_scale is None else unit.difference_inside(self.noise_scale),
-            range_inside(self.reward_range, table, unit),
+            range_inside(self.reward_range, unit),
         )
         context = self._context(system, scale, unit)
         entries = tuple(self._entries(context, maximised, used.graph, system))

@@ -41,9 +41,10 @@ class Recommendation:
     mean, interval
         The expected mean reward of `leader` and a confidence interval for it, on the scale of the table.
     do_nothing, do_nothing_interval
-        The same of do().
+        The same of do(); None where the table has no row of it.
     gain, gain_interval
-        The improvement of `leader` over do(); positive also where lower rewards are better.
+        The improvement of `leader` over do(); positive also where lower rewards are better. None where it
+        isn't known.
     grounds
         The ground that this rests on: "measured", "identified", "fitted" or "assumed".
     p_best
@@ -59,10 +60,10 @@ class Recommendation:
     is_decided: bool
     mean: float
     interval: Interval
-    do_nothing: float
-    do_nothing_interval: Interval
-    gain: float
-    gain_interval: Interval
+    do_nothing: float | None
+    do_nothing_interval: Interval | None
+    gain: float | None
+    gain_interval: Interval | None
     grounds: str
     p_best: float | None
     sentences: tuple[str, ...]
@@ -120,8 +121,8 @@ def _of_table(effects: EffectsReport) -> Recommendation:
         interval=decision.interval,
         do_nothing=effects.do_nothing,
         do_nothing_interval=effects.do_nothing_interval,
-        gain=decision.over_nothing.gain,
-        gain_interval=decision.over_nothing.interval,
+        gain=None if decision.gain is None else decision.gain.gain,
+        gain_interval=None if decision.gain is None else decision.gain.interval,
         grounds=decision.grounds,
         p_best=decision.p_best,
         sentences=(*recommendation_sentences(effects), *hanging_sentences(effects)),
@@ -203,5 +204,7 @@ def _text(interval: Interval) -> str:
     return f"{number(interval[0])} to {number(interval[1])}"
 
 
-def _ends(interval: Interval) -> list[float | None]:
+def _ends(interval: Interval | None) -> list[float | None] | None:
+    if interval is None:
+        return None
     return [float(end) if math.isfinite(end) else None for end in interval]

@@ -49,7 +49,8 @@ def effects_frame(answer: Mapping[str, Any], most: int = 20) -> pd.DataFrame:
     for arm in answer["arms"][:most]:
         name = f"{arm['variable']} = {arm['state']}"
         rows.append((name, "nothing assumed", np.nan, *arm["bounds"]))
-        rows.append((name, "over graphs", arm["mean"], *arm["interval"]))
+        if arm["mean"] is not None:
+            rows.append((name, "over graphs", arm["mean"], *arm["interval"]))
         if arm["set"] is not None:
             rows.append((name, "measured", arm["set"]["mean"], *arm["set"]["interval"]))
     frame = pd.DataFrame(rows, columns=["arm", "ground", "mean", "low", "high"])
@@ -57,7 +58,7 @@ def effects_frame(answer: Mapping[str, Any], most: int = 20) -> pd.DataFrame:
 
 
 def draw_effects(
-    frame: pd.DataFrame, do_nothing: float, *, reward: str = "reward", narrow: bool = False
+    frame: pd.DataFrame, do_nothing: float | None, *, reward: str = "reward", narrow: bool = False
 ) -> Figure:
     """Draw the intervals of every arm on each ground, the first arm on top, and do() as a line.
 
@@ -66,7 +67,7 @@ def draw_effects(
     frame
         As `effects_frame` returns it, not empty.
     do_nothing
-        The mean reward under do().
+        The mean reward under do(), which is drawn as a line; None: unknown.
     reward
         The name of the reward, for the axis label.
     narrow
@@ -76,7 +77,10 @@ def draw_effects(
     with mpl.rc_context(STYLE):
         figure = new_figure(4.3 if narrow else 8.0, 0.42 * len(arms) + 1.4)
         axes = figure.subplots()
-        axes.axvline(do_nothing, color="#000000", linewidth=1.2, linestyle="--", label="do(), nothing set")
+        if do_nothing is not None:
+            axes.axvline(
+                do_nothing, color="#000000", linewidth=1.2, linestyle="--", label="do(), nothing set"
+            )
         for ground, own in frame.groupby("ground", sort=False):
             _draw_ground(axes, str(ground), own, arms)
         axes.set_yticks(range(len(arms)), [shortened(arm, 18 if narrow else 28) for arm in arms])
@@ -87,7 +91,7 @@ def draw_effects(
         axes.set_axisbelow(True)
         figure.supxlabel(f"mean of {shortened(reward)}", fontsize=mpl.rcParams["axes.labelsize"])
         handles, names = axes.get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=2 if narrow else 4, frameon=False)
+        figure.legend(handles, names, loc="outside upper center", ncols=2 if narrow else 4, frameon=False)
     return figure
 
 

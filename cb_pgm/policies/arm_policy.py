@@ -20,7 +20,7 @@ class ArmPolicy(Policy):
     subclass implements `_next_pull`, and states the reason for its choice in `_reason`.
     """
 
-    learns_from_rewards_only = True
+    takes_unknown_fields = True
 
     _reason = "the highest upper confidence bound"
 

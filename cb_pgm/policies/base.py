@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.budget import FailureBudget
@@ -59,9 +60,9 @@ class Policy(ABC):
     #: and rows with another state than the requested one, can be given to `tell` as rows under do().
     learns_from_any_row: bool = False
 
-    #: Whether the policy learns only from the rewards of the interventions made. Then a row may come without
-    #: the states of variables that weren't set: their codes are −1.
-    learns_from_rewards_only: bool = False
+    #: Whether the policy can learn from the reward of a row alone, where states of variables that weren't set
+    #: are unknown (`tell_rewards`).
+    takes_unknown_fields: bool = False
 
     _failure_prob = _DEFAULT_FAILURE_PROB
 
@@ -127,6 +128,11 @@ class Policy(ABC):
     def budget(self) -> FailureBudget:
         """The shares of the failure probability; by default all of it goes to the intervals."""
         return FailureBudget(intervals=self._failure_prob)
+
+    def _learn_rewards(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
+        """Learn from rows of which only the rewards are known; all states have the code −1."""
+        nothing = np.full((len(rewards), len(self.states)), -1, dtype=np.int16)
+        self._learn(intervention, Observations(nothing, rewards))
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         """Choose a further pull while rows are pending; None if the choice depends on those rows.
@@ -284,6 +290,16 @@ class Policy(ABC):
             self._start()
         self._pending = None
         self._learn(pull.intervention, observations)
+
+    def tell_rewards(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
+        """Report rows of `intervention` in which other variables' states are unknown, by their rewards.
+
+        Only policies that take unknown fields have a use for them.
+        """
+        if self._rng is None:
+            self._start()
+        self._pending = None
+        self._learn_rewards(intervention, rewards)
 
     def _start(self) -> None:
         self._rng = np.random.default_rng(0)

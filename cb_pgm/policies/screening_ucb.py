@@ -101,6 +101,7 @@ class ScreeningUCB(Policy):
 
     name = "screening"
     learns_from_any_row = True
+    takes_unknown_fields = True
 
     # Whether invariance screening follows once no set is left. Where a search on the graph follows, it
     # doesn't, and screening has its share of δ.
@@ -388,23 +389,27 @@ class ScreeningUCB(Policy):
         return True
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
-        self._arms.add(intervention, observations.rewards)
-        if not intervention:
-            self._observed.add(intervention, observations.rewards)
-        elif len(intervention) > 1:
-            self._joint_arms.add(intervention, observations.rewards)
-        if self._play is not None:
-            self._play.add(intervention, observations.rewards)
-        if intervention in self._telling:
-            if self._fallback is None:
-                self._telling_rounds += len(observations.rewards)
-                self._tests.add(intervention, len(observations.rewards))
-            else:
-                self._questions.add(intervention, len(observations.rewards))
+        self._learn_rewards(intervention, observations.rewards)
         codes, rewards = observations.codes, observations.rewards
         if len(rewards) > _MOST_TESTED:
             codes, rewards = codes[:_MOST_TESTED], rewards[:_MOST_TESTED]
         self._test(intervention, codes, rewards)
+
+    def _learn_rewards(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
+        """Count rows for their arm; without every variable's state they aren't tested."""
+        self._arms.add(intervention, rewards)
+        if not intervention:
+            self._observed.add(intervention, rewards)
+        elif len(intervention) > 1:
+            self._joint_arms.add(intervention, rewards)
+        if self._play is not None:
+            self._play.add(intervention, rewards)
+        if intervention in self._telling:
+            if self._fallback is None:
+                self._telling_rounds += len(rewards)
+                self._tests.add(intervention, len(rewards))
+            else:
+                self._questions.add(intervention, len(rewards))
 
     def _test(
         self, intervention: Intervention, codes: NDArray[np.int16], rewards: NDArray[np.float64]

@@ -235,8 +235,9 @@ class Session:
             but not for the arm, whose mean then describes those who complied. Only policies whose test stays
             valid accept them.
         allow_unknown
-            Accept rows in which fields of variables that weren't set are empty or hold an unknown state. Only
-            policies that learn from the rewards of arms alone accept them.
+            Accept rows in which fields of variables that weren't set are empty or hold an unknown state.
+            Index policies lose nothing by that; screening counts such rows for their arm, but doesn't test
+            variables with them; other policies refuse them.
         again
             Accept rows equal, in every column, to those that one call told for the same arm before: these are
             other rows. A program that tells the rows as it measures them itself should say so.
@@ -257,10 +258,10 @@ class Session:
                     f"Expected a policy that can use rows with another intervention than asked for, as "
                     f"screening can, but found {state.settings.policy}: withdraw or close the pull instead"
                 )
-            if allow_unknown and not state.policy.learns_from_rewards_only:
+            if allow_unknown and not state.policy.takes_unknown_fields:
                 raise SessionError(
-                    f"Expected a policy that can use rows with unknown fields, as moss and ucb can, but "
-                    f"found {state.settings.policy}, which learns from every field: add the state "
+                    f"Expected a policy that can use rows with unknown fields, as screening, moss and ucb "
+                    f"can, but found {state.settings.policy}, which learns from every field: add the state "
                     f"(session add-state)"
                 )
             checked = check_rows(

@@ -205,7 +205,7 @@ class SessionState:
     def _tell(self, intervention: Intervention, rows: Observations) -> None:
         self._nothing_to_ask = False
         self._told_rows.append((intervention, rows))
-        self.policy.tell(Pull(intervention, len(rows)), rows)
+        self._report(intervention, rows)
 
     def _drop(self, event: Withdrawn) -> None:
         pull = self._opened(event.pull)
@@ -224,7 +224,15 @@ class SessionState:
         for earlier, rows in self._earlier_rows:
             self.policy.warm_start(earlier, rows)
         for done, rows in self._told_rows:
-            self.policy.tell(Pull(done, len(rows)), rows)
+            self._report(done, rows)
+
+    def _report(self, intervention: Intervention, rows: Observations) -> None:
+        """Tell the policy rows; of those with an unknown state only the rewards."""
+        known = (rows.codes >= 0).all(axis=1)
+        whole = rows if known.all() else Observations(rows.codes[known], rows.rewards[known])
+        self.policy.tell(Pull(intervention, len(whole)), whole)
+        if not known.all():
+            self.policy.tell_rewards(intervention, rows.rewards[~known])
 
     def _opened(self, number: int) -> OpenPull:
         if number not in self.open:

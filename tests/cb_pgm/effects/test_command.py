@@ -105,5 +105,10 @@ def test_the_frame_has_a_row_for_each_arm_and_ground() -> None:
         "measured": 1,
     }
     figure = plots.draw_effects(frame, 0.45, reward="well")
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    own = figure.legends[0].get_window_extent(renderer)
+    assert not own.overlaps(figure._supxlabel.get_window_extent(renderer))
+    assert not own.overlaps(figure.axes[0].get_window_extent(renderer))
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["drug = yes", "drug = no"]
     assert isinstance(frame, pd.DataFrame)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cb_pgm.effects.measured import BOUNDS_LEVEL, Sample, anytime_interval, bounds, mean_interval
+from cb_pgm.effects.measured import BOUNDS_LEVEL, Sample, anytime_interval, bounds, mean_interval, set_bounds
 
 
 @pytest.mark.parametrize("binary", [True, False])
@@ -29,6 +29,18 @@ def test_bounds_are_the_textbook_ones_with_many_rows():
     lower, upper = bounds(shown, rewards, 0, 1, binary=True)
     assert lower == pytest.approx(0.3 * 0.6, abs=0.003)
     assert upper == pytest.approx(0.3 * 0.6 + 0.7, abs=0.003)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_bounds_of_set_rows_hold_whenever_one_looks(rate):
+    rng = np.random.default_rng(4)
+    tables = 300
+    missed = 0
+    for _ in range(tables):
+        rewards = 2.0 + 4.0 * (rng.random(200) < rate)
+        ends = [set_bounds(Sample.of(rewards[:n]), 2.0, 6.0) for n in range(1, 200, 3)]
+        missed += not all(low <= 2 + 4 * rate <= high for low, high in ends)
+    assert missed <= tables * (1 - BOUNDS_LEVEL) + 3 * np.sqrt(tables * (1 - BOUNDS_LEVEL))
 
 
 def test_a_state_that_is_never_seen_says_nothing():

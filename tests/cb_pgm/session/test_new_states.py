@@ -9,6 +9,8 @@ import pytest
 
 from cb_pgm import Intervention, Session, SessionError, estimate_effects
 from cb_pgm.cli.program import main
+from cb_pgm.model.intervention import Observations
+from cb_pgm.policies.screening_ucb import ScreeningUCB
 from cb_pgm.session.events import Earlier, Event
 from cb_pgm.session.replay import replay_log
 from cb_pgm.session.setup import Setup
@@ -116,9 +118,9 @@ class TestTell:
         with start(tmp_path, "ucb") as session, pytest.raises(SessionError, match="Expected a"):
             session.add_state(variable, state)
 
-    def test_unknown_fields_are_taken_by_policies_that_look_at_rewards_only(self, tmp_path: Path) -> None:
-        for policy, ok in (("moss", True), ("screening", False)):
-            with start(tmp_path / policy, policy) as session:
+    def test_unknown_fields_are_taken_by_policies_that_can_do_without(self, tmp_path: Path) -> None:
+        for policy, ok in (("moss", True), ("screening", True), ("raps", False)):
+            with start(tmp_path / policy, policy, reward_gap=0.1, effect_gap=0.1) as session:
                 (pull,) = session.ask(batch=3)
                 rows = [{"drug": "", "site": "9", "recovered": "yes"} | dict(pull.intervention)]
                 if ok:
@@ -128,12 +130,56 @@ class TestTell:
                     ((name, _),) = pull.intervention.items()
                     with pytest.raises(SessionError, match=name):
                         session.tell([{**rows[0], name: ""}], allow_unknown=True)
-                    session.export(tmp_path / "rows.csv")
-                    (row,) = csv.DictReader((tmp_path / "rows.csv").open())
+                    session.export(tmp_path / policy / "rows.csv")
+                    (row,) = csv.DictReader((tmp_path / policy / "rows.csv").open())
                     assert [row[other] for other in ("drug", "site") if other != name] == [""]
                 else:
                     with pytest.raises(SessionError, match="Expected a policy that can use rows"):
                         session.tell(rows, allow_unknown=True)
+
+
+def test_screening_counts_a_row_with_an_unknown_field_for_its_arm_only(tmp_path: Path) -> None:
+    """Of 60 rows every third lacks the site: the arms have all rewards, the test has the other rows."""
+    with start(tmp_path / "unknown", "screening") as session:
+        told = 0
+        while told < 60:
+            (pull,) = session.ask(batch=3)
+            rows = []
+            for _ in range(pull.left):
+                row = {"drug": "low", "site": "1", "recovered": "yes"} | dict(pull.intervention)
+                if told % 3 == 0 and "site" not in pull.intervention:
+                    row["site"] = ""
+                rows.append(row)
+                told += 1
+            session.tell(rows, allow_unknown=True, again=True)
+        status = session.status()
+    with Session.open(tmp_path / "unknown") as session:
+        assert session.status() == status
+        session.add_state("site", "3")  # a new policy learns from all rows again
+        assert session.status().told == status.told
+        assert session.status().best_arm == status.best_arm
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_screening_names_the_cause_from_the_rows_that_are_complete(share: float) -> None:
+    rng = np.random.default_rng(0)
+    policy = ScreeningUCB({"drug": ("low", "high"), "site": ("1", "2")}, noise_scale=0.5).fresh(rng)
+    complete = 0
+    for _ in range(600):
+        pull = policy.ask()
+        codes = rng.integers(2, size=(1, 2)).astype(np.int16)
+        for place, (name, states) in enumerate(policy.states.items()):
+            if name in pull.intervention:
+                codes[0, place] = states.index(pull.intervention[name])
+        rewards = (rng.random(1) < (0.9 if codes[0, 0] else 0.2)).astype(float)
+        if rng.random() < share:
+            policy.tell_rewards(pull.intervention, rewards)
+        else:
+            complete += 1
+            policy.tell(pull, Observations(codes, rewards))
+    assert policy.reward_variables == ("drug",)
+    assert policy.screening.rows <= complete
+    assert sum(rows for _, rows, _ in policy.means()) == 600
 
 
 def test_ask_says_that_another_pull_is_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,6 +222,13 @@ class TestExport:
             best = session.status().best_arm
             assert best is not None
             assert best.intervention == Intervention({"drug": "high"})
+
+    def test_is_studied(self, export: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["effects", str(export), "--reward", "recovered=yes"]) == 0
+        text = capsys.readouterr().out
+        assert "in which a variable was set" in text
+        assert "drug = high looks best" in text or "Set drug = high" in text
+        assert "Ground: measured." in text
 
     def test_rows_of_other_interventions_than_asked_for_are_left_out(self, export: Path) -> None:
         lines = export.read_text().splitlines()
