@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cb_pgm.errors import CausalBanditError
+from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.earlier_rows import drawn_rows
 from cb_pgm.policies.registry import make_policy, policy_kind
@@ -163,6 +164,7 @@ def make_plan(
     seconds: float | None = None,
     seed: int = 0,
     rows: Mapping[Intervention, int] | None = None,
+    unit: RewardUnit | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Plan:
     """Return a plan for experiments on a system, or on systems like it.
@@ -192,6 +194,9 @@ def make_plan(
     rows
         How many rows of each intervention, drawn from the system, policies start from as far as they can use
         them: those of a table that there is already.
+    unit
+        A person's unit of rewards, which the plan is in, while the system has rewards as they are inside;
+        None: that of the system.
     progress
         Called with numbers of rounds, `horizon` × `runs` × policies together unless the time is up.
 
@@ -241,7 +246,7 @@ def make_plan(
         few = " to ".join(str(counts[place]) for place in dict.fromkeys((0, len(counts) - 1)))
         stopped = f"stopped after {seconds:g} s, with {few} of {runs} runs of each policy"
         drawn = drawn[: counts[-1]]
-    return _plan(horizon, sum((rows or {}).values()), drawn, played, stopped)
+    return _plan(horizon, sum((rows or {}).values()), drawn, played, stopped, unit or RewardUnit())
 
 
 class _TimeIsUp(Exception):
@@ -283,6 +288,7 @@ def _plan(
     contexts: Sequence[PolicyContext],
     played: Mapping[str, Sequence[tuple[Run, CausalSystem]]],
     stopped: str | None,
+    unit: RewardUnit,
 ) -> Plan:
     different = list({id(context): context for context in contexts}.values())
     by_budget = sorted(different, key=lambda context: _effective(context, horizon).exploration or math.inf)
@@ -292,13 +298,13 @@ def _plan(
         n=len(system.states),
         n_states=max(map(len, system.states.values())),
         horizon=horizon,
-        noise_scale=system.noise_scale,
+        noise_scale=unit.difference(system.noise_scale),
         failure_prob=median.failure_prob,
         rows=rows,
         instances=len(different),
-        printed=_budget(median, (system.reward_gap(), system.effect_gap()), horizon),
-        effective=_effective(median, horizon),
-        forecasts=tuple(_forecast(name, own, played["ucb"]) for name, own in played.items()),
+        printed=_scaled(_budget(median, (system.reward_gap(), system.effect_gap()), horizon), unit),
+        effective=_scaled(_effective(median, horizon), unit),
+        forecasts=tuple(_forecast(name, own, played["ucb"], unit) for name, own in played.items()),
         advice=(),
         stopped=stopped,
     )
@@ -308,6 +314,11 @@ def _plan(
 
 def _effective(context: PolicyContext, horizon: int) -> Budget:
     return _budget(context, context.known_gaps("a plan"), horizon)
+
+
+def _scaled(budget: Budget, unit: RewardUnit) -> Budget:
+    regret = None if budget.regret is None else unit.difference(budget.regret)
+    return replace(budget, reward_gap=unit.difference(budget.reward_gap), regret=regret)
 
 
 def _budget(context: PolicyContext, gaps: tuple[float, float], horizon: int) -> Budget:
@@ -326,7 +337,10 @@ def _budget(context: PolicyContext, gaps: tuple[float, float], horizon: int) -> 
 
 
 def _forecast(
-    name: str, played: Sequence[tuple[Run, CausalSystem]], of_ucb: Sequence[tuple[Run, CausalSystem]]
+    name: str,
+    played: Sequence[tuple[Run, CausalSystem]],
+    of_ucb: Sequence[tuple[Run, CausalSystem]],
+    unit: RewardUnit,
 ) -> Forecast:
     kind, runs = policy_kind(name), [run for run, _ in played]
     right = [
@@ -340,7 +354,7 @@ def _forecast(
         if pulls and kind.identifies
         else [None] * 3
     )
-    regrets = [run.regret for run in runs]
+    regrets = [unit.difference(run.regret) for run in runs]
     regret_low, regret_median, regret_high = np.quantile(regrets, _QUANTILES).tolist()
     return Forecast(
         policy=name,
@@ -391,5 +405,10 @@ def _advice(plan: Plan, parents: int) -> tuple[str, ...]:
             advice.append(f"{name} is the wrong tool at {plan.horizon:,} rounds: UCB loses less")
     candidates = [forecast for forecast in plan.forecasts if not policy_kind(forecast.policy).is_oracle]
     best = min(candidates, key=lambda forecast: forecast.regret)
-    advice.append(f"least regret at {plan.horizon:,} rounds: {best.policy}, {best.regret:,.0f} on average")
+    advice.append(f"least regret at {plan.horizon:,} rounds: {best.policy}, {_whole(best.regret)} on average")
     return tuple(advice)
+
+
+def _whole(regret: float) -> str:
+    """Return a regret without decimals, or with four digits where these say nothing."""
+    return f"{regret:,.0f}" if regret == 0 or 1 <= abs(regret) < 1e15 else f"{regret:.4g}"

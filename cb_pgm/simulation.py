@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from cb_pgm.policies.index_policy import IndexPolicy, RewardsAhead
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.model.system import CausalSystem
     from cb_pgm.search.trace import SearchTrace
 
@@ -75,6 +76,13 @@ class Run:
     best_arm: ArmEstimate | None
     story: SearchTrace | None = None
     started_from: int = 0
+
+    def outside(self, unit: RewardUnit) -> Run:
+        """Return the outcome with differences of rewards in a person's unit; the best arm stays as it is."""
+        story = self.story and self.story.scaled(unit.width)
+        return replace(
+            self, regret=unit.difference(self.regret), regrets=self.regrets * unit.width, story=story
+        )
 
     @property
     def curve(self) -> pd.DataFrame:

@@ -10,19 +10,27 @@ from typing import Any
 __all__ = ["count", "did_you_mean", "listed", "nearest", "number", "setting", "share"]
 
 
-def number(value: float | None) -> str:
+def number(value: float | None, spread: float | None = None) -> str:
     """Return a number with four significant digits; "none" for None, "no number" for nan and infinities.
+
+    Numbers that are large beside their `spread`, by which they differ, have four digits of that.
 
     Examples
     --------
-    >>> [number(value) for value in (0.123456, 1234.56, 3.0, None)]
-    ['0.1235', '1,235', '3', 'none']
+    >>> [number(value) for value in (0.123456, 1234.56, 3.0, 1e160, None)]
+    ['0.1235', '1,235', '3', '1e+160', 'none']
+    >>> number(1e9 + 1.23456, spread=2.0), number(12.3456, spread=2.0)
+    ('1,000,000,001.235', '12.35')
     """
     if value is None:
         return "none"
     if not math.isfinite(value):
         return "no number"
-    return f"{round(value):,}" if abs(value) >= 1000 else f"{value:.4g}"
+    if spread and math.isfinite(spread) and spread * 1000 <= abs(value):
+        if 1e-3 <= abs(value) < 1e15:
+            return f"{value:,.{max(0, 3 - math.floor(math.log10(spread)))}f}"
+        return f"{value:.{min(17, 4 + math.ceil(math.log10(abs(value) / spread)))}g}"
+    return f"{round(value):,}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def count(number_of: int, thing: str, things: str | None = None) -> str:

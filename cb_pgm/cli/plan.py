@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from cb_pgm.instances.families import Shape
     from cb_pgm.model.intervention import Intervention
+    from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.model.system import CausalSystem
     from cb_pgm.planning import Forecast, Plan
 
@@ -111,7 +112,7 @@ def execute(options: Namespace) -> None:
     from cb_pgm.planning import DEFAULT_POLICIES, make_plan
 
     with waiting("Setting up the problem"):
-        problem, rows = _problem(options)
+        problem, unit, rows = _problem(options)
     policies = options.policy or DEFAULT_POLICIES
     total = options.horizon * options.runs * len({"ucb", *policies})
     with progress(total, "Simulating") as step:
@@ -124,6 +125,7 @@ def execute(options: Namespace) -> None:
             seconds=options.seconds,
             seed=options.seed,
             rows={} if options.cold else rows,
+            unit=unit,
             progress=step,
         )
     print_text(json_text(plan.to_dict()) if options.json else _text(plan))
@@ -131,15 +133,16 @@ def execute(options: Namespace) -> None:
 
 def _problem(
     options: Namespace,
-) -> tuple[CausalSystem | Callable[[Generator], CausalSystem], dict[Intervention, int]]:
-    """Return the system, or a function that draws one, and how many rows of each intervention a table has."""
+) -> tuple[CausalSystem | Callable[[Generator], CausalSystem], RewardUnit, dict[Intervention, int]]:
+    """Return the system or a function that draws one, the unit of rewards, and a table's rows by arm."""
     from cb_pgm import instances
     from cb_pgm.model.fitting import rehearse
+    from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.pipeline.inputs import estimated_graph, read_truth
     from cb_pgm.policies.earlier_rows import table_rows
 
     if options.model is not None:
-        return read_truth(options.model, options.reward), {}
+        return read_truth(options.model, options.reward), RewardUnit(), {}
     if options.data is not None:
         from discovery import TableSettings, read
         from discovery.estimation.settings import EstimateSettings
@@ -148,8 +151,9 @@ def _problem(
         for warning in table.warnings:
             note(f"warning: {warning}")
         used = estimated_graph(table, EstimateSettings(**settings_of(options, EstimateSettings)))
-        system = rehearse(table, used.graph).system
-        return system, {arm: len(rows) for arm, rows in table_rows(table, system.states)}
+        unit = RewardUnit.of(table)
+        system = rehearse(unit.table(table), used.graph).system
+        return system, unit, {arm: len(rows) for arm, rows in table_rows(table, system.states)}
     shapes: dict[int | None, Shape] = {None: "recursive", 2: "chain", 3: "binary"}
     if options.degree not in shapes:
         raise UsageError(
@@ -168,7 +172,7 @@ def _problem(
             seed=rng,
         )
 
-    return tree, {}
+    return tree, RewardUnit(), {}
 
 
 def _text(plan: Plan) -> str:
@@ -180,13 +184,14 @@ def _text(plan: Plan) -> str:
         "The fixed budget of the theorems",
     ]
     for title, budget in (("gaps as printed", plan.printed), ("effective gaps", plan.effective)):
-        gaps = f"reward {budget.reward_gap:.4f}, effect {budget.effect_gap:.4f}"
+        gaps = f"reward {_figure(budget.reward_gap, 4)}, effect {budget.effect_gap:.4f}"
         if budget.batch is None:
             lines.append(f"  {title:<16} {gaps}: no number of pulls is enough")
         else:
             lines.append(
                 f"  {title:<16} {gaps}: {budget.batch:,} pulls an arm, at most {budget.exploration:,} to "
-                f"identify the cause, regret at most {budget.regret:,.0f}"
+                f"identify the cause, regret at most "
+                f"{_figure(budget.regret or 0.0, 0)}"
             )
     several = f"{plan.instances:,} instances, one for each run" if plan.instances > 1 else "one system"
     lines += ["", f"Simulated on {several}: means, and in brackets the 10 % and 90 % quantiles over runs"]
@@ -213,6 +218,13 @@ def _row(forecast: Forecast) -> list[str]:
         "-" if forecast.fits is None else f"{forecast.named:.0%}",
         "-" if forecast.fits is None else f"{forecast.right:.0%}",
         "-" if pulls is None else f"{pulls:,} ({forecast.pulls_low:,}–{forecast.pulls_high:,})",
-        f"{forecast.regret:,.1f} ({forecast.regret_low:,.1f}–{forecast.regret_high:,.1f})",
+        f"{_figure(forecast.regret, 1)} "
+        f"({_figure(forecast.regret_low, 1)}–{_figure(forecast.regret_high, 1)})",
         "-" if forecast.policy == "ucb" else "not in time" if beats is None else f"round {beats:,}",
     ]
+
+
+def _figure(value: float, decimals: int) -> str:
+    """Return a number with so many decimals, or with four digits where these say nothing."""
+    plain = value == 0 or 10.0**-decimals <= abs(value) < 1e15
+    return f"{value:,.{decimals}f}" if plain else f"{value:.4g}"

@@ -49,7 +49,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=policy_name,
         metavar="NAME",
         help=f"{policy_summaries(POLICIES)} ; or module:attribute(key=value) for one "
-        "of your own, which is imported (default: cn-ucb screening moss)",
+        "of your own, which runs code: it is imported from where Python imports, sys.path, and from nowhere "
+        "else (default: cn-ucb screening moss)",
     )
     group.add_argument(
         "--horizon", type=count, default=100_000, metavar="T", help="rounds of each run (default: 100000)"

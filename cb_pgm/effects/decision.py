@@ -35,6 +35,7 @@ from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.values import ArmRows, Comparison, Decision
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.model.intervention import Intervention
+from cb_pgm.model.reward_unit import RewardUnit
 
 __all__ = ["decide", "seen_rows"]
 
@@ -56,6 +57,7 @@ def decide(
     power: float,
     assumed: bool,
     rng: np.random.Generator,
+    unit: RewardUnit,
 ) -> Decision:
     """Return the decision between the arms, at least one.
 
@@ -73,6 +75,8 @@ def decide(
         Whether a given graph or background knowledge restricts the graphs.
     rng
         Puts the rows in random order for screening.
+    unit
+        The unit of rewards for the sentences; all else is as inside.
     """
     p_best = draws.p_best
     contenders = _contenders(arms, draws)
@@ -108,7 +112,7 @@ def decide(
         over_second=chosen.over_second,
         p_best=float(leading),
         contenders=tuple(_intervention(arm) for arm in contenders),
-        next=_next_steps(chosen, contenders, arms, draws, scale, failure_prob, power),
+        next=_next_steps(chosen, contenders, arms, draws, scale, failure_prob, power, unit),
     )
 
 
@@ -223,6 +227,7 @@ def _next_steps(
     scale: RewardScale,
     failure_prob: float,
     power: float,
+    unit: RewardUnit,
 ) -> tuple[str, ...]:
     """Say between which arms to randomise, and with how many rows each."""
     place = {arm.name: column for column, arm in enumerate(arms)}
@@ -256,7 +261,8 @@ def _next_steps(
     source = " as given" if scale.given else f", the residual's{given}"
     return (
         f"Randomise between {_either(names)}{more}, {count:,} rows each: that detects a difference of "
-        f"{gap:.3g} with power {power:g} at level {failure_prob:g} (σ = {scale.residual:.3g}{source}).",
+        f"{unit.difference(gap):.3g} with power {power:g} at level {failure_prob:g} "
+        f"(σ = {unit.difference(scale.residual):.3g}{source}).",
         *alone,
     )
 

@@ -19,9 +19,11 @@ from cb_pgm.effects.open_edges import deciding_edges, drawn_edges
 from cb_pgm.effects.parents import likely_parents
 from cb_pgm.effects.report import EffectsReport
 from cb_pgm.effects.sink import sink_warnings
+from cb_pgm.effects.units import range_inside, report_outside
 from cb_pgm.effects.values import ArmEffect, ArmRows
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import States
+from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.wording import did_you_mean, listed
 from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate, read_knowledge
 from discovery.estimation.settings import EstimateSettings
@@ -109,14 +111,16 @@ def estimate_effects(
     """
     _check(failure_prob, power, draws, jobs)
     settings = settings or EstimateSettings()
-    rows = canonical_rows(table)
+    unit = RewardUnit.of(table)
+    rows = canonical_rows(unit.table(table))
     _check_names(rows, randomised, "set at random")
     _check_names(rows, not_settable, "that can't be set")
     knowledge = _knowledge(settings)
     known = replace(settings, knowledge=_with_roots(knowledge, randomised))
     parents = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
     names = [rows.variables[column] for column in next(iter(parents))]
-    scale = reward_scale(rows, names, noise_scale, reward_range)
+    sigma = None if noise_scale is None else unit.difference_inside(noise_scale)
+    scale = reward_scale(rows, names, sigma, range_inside(reward_range, unit))
     arms = arms_of(rows, _settable(rows, settable, not_settable), randomised)
     if not arms:
         raise CausalBanditError(
@@ -143,10 +147,11 @@ def estimate_effects(
         power=power,
         assumed=graph is not None or bool(knowledge),
         rng=rng,
+        unit=unit,
     )
     effects = _effects(rows, arms, drawn, scale, failure_prob, sign)
     nothing = Sample.of(rows.rewards) if len(rows.rewards) else None
-    return EffectsReport(
+    report = EffectsReport(
         reward=table.reward or "the reward",
         minimize=minimize,
         rows=len(rows.codes),
@@ -167,9 +172,10 @@ def estimate_effects(
         warnings=(
             *sorted(table.warnings),
             *notes,
-            *_contradictions(effects),
         ),
     )
+    report = report_outside(report, unit)
+    return replace(report, warnings=(*report.warnings, *_contradictions(report.arms)))
 
 
 def _check(failure_prob: float, power: float, draws: int, jobs: int) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.measured import Interval
-from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.fitting import fit_reward, is_binary
+from cb_pgm.model.reward_unit import RewardUnit
 
 __all__ = ["RewardScale", "reward_scale"]
 
@@ -56,6 +56,17 @@ class RewardScale:
         """Cut an interval off at 0 and 1 if all rewards are these."""
         return (max(0.0, interval[0]), min(1.0, interval[1])) if self.binary else interval
 
+    def outside(self, unit: RewardUnit) -> RewardScale:
+        """Return the scale in a person's unit."""
+        low, high = unit.interval((self.low, self.high))
+        return replace(
+            self,
+            residual=unit.difference(self.residual),
+            arm=unit.difference(self.arm),
+            low=low,
+            high=high,
+        )
+
 
 def reward_scale(
     rows: Rows,
@@ -63,21 +74,10 @@ def reward_scale(
     noise_scale: float | None,
     reward_range: tuple[float, float] | None,
 ) -> RewardScale:
-    """Return the scale of the rewards given `parents`.
-
-    Raises
-    ------
-    CausalBanditError
-        If a reward lies outside of `reward_range`.
-    """
+    """Return the scale of the rewards given `parents`; the range is that of the table unless it is given."""
     table, rewards = rows.pooled, rows.all_rewards
     low, high = float(rewards.min()), float(rewards.max())
     binary = is_binary(rewards)
-    if reward_range is not None and not reward_range[0] <= low <= high <= reward_range[1]:
-        raise CausalBanditError(
-            f"Expected rewards from {reward_range[0]:g} to {reward_range[1]:g} but found them from {low:g} "
-            f"to {high:g}: widen the reward range"
-        )
     fitted = fit_reward(table, parents, equivalent_sample_size=1.0)
     expected = fitted.means[tuple(rows.all_codes[:, column] for column in fitted.parents)]
     residuals = rewards - expected

@@ -41,7 +41,7 @@ def report_text(report: Answer) -> str:
         "\n".join(recommendation_sentences(report)),
         "\n".join(hanging_sentences(report)),
         "\n".join(report.decision.next),
-        _arms(report.arms),
+        _arms(report.arms, report.scale.high - report.scale.low),
         "\n".join(scale_sentences(report.scale)),
         "\n".join(f"warning: {warning}" for warning in report.warnings),
     ]
@@ -55,7 +55,7 @@ def effects_text(report: Answer, said: Collection[str]) -> str:
     """
     parts = [
         _heading(report),
-        _arms(report.arms),
+        _arms(report.arms, report.scale.high - report.scale.low),
         "\n".join(f"warning: {warning}" for warning in report.warnings if warning not in said),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -82,16 +82,17 @@ def _heading(report: Answer) -> str:
 
 def recommendation_sentences(report: Answer) -> list[str]:
     """Return the choice or that there is none, its gains, its ground and P(best), a sentence or two each."""
-    decision = report.decision
+    decision, spread = report.decision, report.scale.high - report.scale.low
     level = f"{100 * (1 - report.failure_prob):g} %"
     expected = (
-        f"Expected {report.reward}: {number(decision.mean)}, {level} interval {_interval(decision.interval)}."
+        f"Expected {report.reward}: {number(decision.mean, spread)}, {level} interval "
+        f"{_interval(decision.interval, spread)}."
     )
     nothing = "Leaving things alone: unknown, since a variable was set in every row."
     if report.do_nothing is not None:
         nothing = (
-            f"Leaving things alone: {number(report.do_nothing)}, {level} interval "
-            f"{_interval(report.do_nothing_interval)}."
+            f"Leaving things alone: {number(report.do_nothing, spread)}, {level} interval "
+            f"{_interval(report.do_nothing_interval, spread)}."
         )
     gain = []
     if decision.over_nothing is not None:
@@ -116,8 +117,9 @@ def recommendation_sentences(report: Answer) -> list[str]:
     if decision.seen is not None:
         lines.append(
             f"The {count(decision.seen.rows, 'row')} that show {setting(decision.leader)} have a mean of "
-            f"{number(decision.seen.mean)}, {level} interval {_interval(decision.seen.interval)}: setting it "
-            f"has the same mean if nothing causes both it and the reward."
+            f"{number(decision.seen.mean, spread)}, {level} interval "
+            f"{_interval(decision.seen.interval, spread)}: setting it has the same mean if nothing causes "
+            f"both it and the reward."
         )
     return lines
 
@@ -148,16 +150,16 @@ def _best(intervention: Intervention) -> str:
     )
 
 
-def _arms(arms: Sequence[ArmEffect]) -> str:
+def _arms(arms: Sequence[ArmEffect], spread: float) -> str:
     """Return a table of the arms; without graphs only the columns that say something of an arm."""
     heads = ("arm", "seen (rows)", "set (rows)", "bounds, 99 %", "over graphs, 90 %", "P(best)", "P(better)")
     cells = [
         (
             f"{arm.variable} = {arm.state}",
-            _seen(arm.seen),
-            _set(arm.set_rows),
-            _interval(arm.bounds),
-            "–" if arm.mean is None else f"{number(arm.mean)}, {_interval(arm.interval)}",
+            _seen(arm.seen, spread),
+            _set(arm.set_rows, spread),
+            _interval(arm.bounds, spread),
+            "–" if arm.mean is None else f"{number(arm.mean, spread)}, {_interval(arm.interval, spread)}",
             f"{arm.p_best:.2f}",
             "–" if arm.p_better is None else f"{arm.p_better:.2f}",
         )
@@ -177,18 +179,20 @@ def _arms(arms: Sequence[ArmEffect]) -> str:
     return "\n".join([*lines, f"… and {count(left, 'further arm')}; --json has all"] if left > 0 else lines)
 
 
-def _seen(sample: ArmRows | None) -> str:
-    return "never" if sample is None else f"{number(sample.mean)} ({sample.rows:,})"
+def _seen(sample: ArmRows | None, spread: float) -> str:
+    return "never" if sample is None else f"{number(sample.mean, spread)} ({sample.rows:,})"
 
 
-def _set(rows: ArmRows | None) -> str:
-    return "–" if rows is None else f"{number(rows.mean)}, {_interval(rows.interval)} ({rows.rows:,})"
+def _set(rows: ArmRows | None, spread: float) -> str:
+    if rows is None:
+        return "–"
+    return f"{number(rows.mean, spread)}, {_interval(rows.interval, spread)} ({rows.rows:,})"
 
 
-def _interval(interval: Interval | None) -> str:
+def _interval(interval: Interval | None, spread: float | None = None) -> str:
     if interval is None or not all(map(math.isfinite, interval)):
         return "unknown"
-    return f"{number(interval[0])} to {number(interval[1])}"
+    return f"{number(interval[0], spread)} to {number(interval[1], spread)}"
 
 
 def scale_sentences(scale: RewardScale) -> list[str]:
@@ -203,7 +207,8 @@ def scale_sentences(scale: RewardScale) -> list[str]:
         )
     else:
         sigma = f"σ = {number(scale.residual)}, the residual's{given} (--noise-scale changes it)"
-    bounded = f"The bounds assume nothing but rewards from {number(scale.low)} to {number(scale.high)}"
+    ends = _interval((scale.low, scale.high), scale.high - scale.low)
+    bounded = f"The bounds assume nothing but rewards from {ends}"
     if scale.range_given:
         bounded += ", as given (--reward-range)"
     elif not scale.binary:

@@ -10,6 +10,7 @@ from cb_pgm.policies.cn_ucb import CNUCB
 from cb_pgm.theory.bounds import batch_size
 
 if TYPE_CHECKING:
+    from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.pipeline.task import Entry
 
 __all__ = ["budget_warnings"]
@@ -17,18 +18,21 @@ __all__ = ["budget_warnings"]
 _SEQUENTIAL_SHARE = 0.1  # of the fixed budget's pulls, as measured on random trees
 
 
-def budget_warnings(entries: Iterable[Entry], horizon: int) -> tuple[str, ...]:
-    """Return a one-line warning for every CN-UCB whose queries probably don't fit the horizon (in rounds)."""
+def budget_warnings(entries: Iterable[Entry], horizon: int, unit: RewardUnit) -> tuple[str, ...]:
+    """Return a one-line warning for every CN-UCB whose queries probably don't fit the horizon (in rounds).
+
+    `unit` is that of a person; the policies have rewards as they are inside.
+    """
     warnings = []
     for entry in entries:
         if isinstance(entry.policy, CNUCB):
-            misfit = _misfit(entry.policy, horizon)
+            misfit = _misfit(entry.policy, horizon, unit)
             if misfit:
                 warnings.append(f"{entry.name} on the {entry.graph} graph: {misfit}")
     return tuple(warnings)
 
 
-def _misfit(policy: CNUCB, horizon: int) -> str | None:
+def _misfit(policy: CNUCB, horizon: int, unit: RewardUnit) -> str | None:
     """Return what doesn't fit: one query, or as many as halving the variables takes; None if both fit.
 
     A query is about one variable. It takes up to K arms of B pulls each, with K the number of its states.
@@ -44,7 +48,7 @@ def _misfit(policy: CNUCB, horizon: int) -> str | None:
         marginal_rows=policy.marginals.rows,
     )
     if math.isinf(batch):
-        gaps = f"reward {needs.reward_gap:.3g} and effect {needs.effect_gap:.3g}"
+        gaps = f"reward {unit.difference(needs.reward_gap):.3g} and effect {needs.effect_gap:.3g}"
         only = ", so only screening may identify a cause" if policy.screens else ""
         return f"no number of pulls guarantees the answers at the gaps {gaps}{only}"
     # Screening needs no gaps and shares the rows, so that a cause may be identified long before.

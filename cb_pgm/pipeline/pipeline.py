@@ -13,8 +13,10 @@ import numpy as np
 
 from cb_pgm.effects.canonical import canonical_rows
 from cb_pgm.effects.noise import RewardScale, reward_scale
+from cb_pgm.effects.units import range_inside
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.fitting import is_binary, rehearse, rewards_of
+from cb_pgm.model.fitting import rehearse, rewards_of
+from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.pipeline import inputs
 from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.run_report import RunReport
@@ -69,17 +71,22 @@ class Pipeline(RunSettings):
         self._check()
         table = inputs.without_columns(read(self.csv, self.reward, self), self.hidden)
         self._check_randomised(table)
-        rewards = rewards_of(table)
+        rewards_of(table)  # raises without rewards that differ
+        unit = RewardUnit.of(table)
+        inside = unit.table(table)
         truth = self._truth(table)
         used = self._graph(table)
-        flip_from = None if not self.minimize else 1.0 if is_binary(rewards) else 0.0
-        maximised = table if flip_from is None else _flipped(table, flip_from)
+        flip_from = 1.0 if self.minimize else None  # rewards inside are in [0, 1]
+        maximised = inside if flip_from is None else _flipped(inside, flip_from)
         system, warnings = truth or self._fitted(maximised, used.graph)
         used = replace(used, graph=inputs.widened(used.graph, system.states))
         scale = reward_scale(
-            canonical_rows(table), self._explaining(table, system), self.noise_scale, self.reward_range
+            canonical_rows(inside),
+            self._explaining(table, system),
+            None if self.noise_scale is None else unit.difference_inside(self.noise_scale),
+            range_inside(self.reward_range, unit),
         )
-        context = self._context(system, scale)
+        context = self._context(system, scale, unit)
         entries = tuple(self._entries(context, maximised, used.graph, system))
         if not entries:
             raise CausalBanditError(
@@ -94,7 +101,8 @@ class Pipeline(RunSettings):
             system=system,
             is_truth=self.truth is not None,
             context=context,
-            scale=scale,
+            scale=scale.outside(unit),
+            unit=unit,
             flip_from=flip_from,
             earlier=() if self.cold else table_rows(maximised, system.states, self.randomised),
             entries=entries,
@@ -102,8 +110,8 @@ class Pipeline(RunSettings):
                 *table.warnings,
                 *used.warnings,
                 *warnings,
-                *self._about_noise(context, system),
-                *budget_warnings(entries, self.horizon),
+                *self._about_noise(context, system, unit),
+                *budget_warnings(entries, self.horizon, unit),
             ),
         )
 
@@ -156,22 +164,23 @@ class Pipeline(RunSettings):
         """Return the columns given which rewards scatter by σ: the reward's causes that the table has."""
         return [name for name in system.reward_parents if name in table.states]
 
-    def _about_noise(self, context: PolicyContext, system: CausalSystem) -> Iterator[str]:
+    def _about_noise(self, context: PolicyContext, system: CausalSystem, unit: RewardUnit) -> Iterator[str]:
         if context.noise_scale < system.noise_scale * (1 - 1e-9):
             yield (
-                f"the noise scale {context.noise_scale:.4g} is below the {system.noise_scale:.4g} of the "
-                f"system that is played: the failure probability is no longer guaranteed"
+                f"the noise scale {unit.difference(context.noise_scale):.4g} is below the "
+                f"{unit.difference(system.noise_scale):.4g} of the system that is played: the failure "
+                f"probability is no longer guaranteed"
             )
 
-    def _context(self, system: CausalSystem, scale: RewardScale) -> PolicyContext:
-        """Return what policies know.
+    def _context(self, system: CausalSystem, scale: RewardScale, unit: RewardUnit) -> PolicyContext:
+        """Return what policies know, with rewards as they are inside.
 
         σ under an arm is ½ for rewards of 0 and 1. For others it adds half the range of the fitted means to
         σ given the causes, since an arm may leave these free.
         """
         reward_gap, effect_gap = system.effective_gaps(system.true_graph())
         gaps = (
-            reward_gap if self.reward_gap is None else self.reward_gap,
+            reward_gap if self.reward_gap is None else unit.difference_inside(self.reward_gap),
             effect_gap if self.effect_gap is None else self.effect_gap,
         )
         context = PolicyContext.of_system(system, None, None, gaps)
@@ -266,7 +275,7 @@ def play(
                 earlier=_earlier(task, run),
                 progress=progress,
             )
-            played.append(Played(entry.name, entry.graph, run, outcome))
+            played.append(Played(entry.name, entry.graph, run, outcome.outside(task.unit)))
     return RunReport(task, tuple(played), effects)
 
 

@@ -13,6 +13,7 @@ from discovery.graphs.comparison import Comparison, compare
 
 if TYPE_CHECKING:
     from cb_pgm.effects.noise import RewardScale
+    from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.model.system import CausalSystem
     from cb_pgm.pipeline.inputs import UsedGraph
     from cb_pgm.pipeline.settings import RunSettings
@@ -65,11 +66,13 @@ class Task:
     is_truth
         Whether the system is the true network; else it is a model fitted to the table.
     context
-        What policies know: gaps, δ, σ and the states that can be set.
+        What policies know: gaps, δ, σ and the states that can be set, with rewards as they are inside.
     scale
-        How far the rewards scatter, and their range, with where both come from.
+        How far the rewards scatter, and their range, with where both come from, in the table's unit.
+    unit
+        The table's unit of rewards; the system and the policies have rewards as they are inside.
     flip_from
-        With `minimize` the number c with which a reward R of the table is c − R in the system; else None.
+        With `minimize` the number c with which a reward R inside is c − R in the system; else None.
     earlier
         The table's rows from which policies start, grouped by what was set, as they are in the system; none
         with `cold`.
@@ -87,6 +90,7 @@ class Task:
     is_truth: bool
     context: PolicyContext
     scale: RewardScale
+    unit: RewardUnit
     flip_from: float | None
     earlier: EarlierRows
     entries: tuple[Entry, ...]
@@ -99,7 +103,7 @@ class Task:
 
     def as_asked(self, mean: float) -> float:
         """Return a mean reward of the system on the scale of the table."""
-        return float(mean if self.flip_from is None else self.flip_from - mean)
+        return self.unit.outside(float(mean if self.flip_from is None else self.flip_from - mean))
 
     def policy_of(self, played: Played) -> Policy:
         """Return the policy that was played, as it was before its first pull."""
@@ -138,16 +142,17 @@ def budget_lines(task: Task) -> tuple[str, ...]:
         (False, True): f"the first from {model}, the second as given",
         (False, False): f"from {model}",
     }[given]
+    reward_gap, effect_gap = context.known_gaps("a run")
     gaps = (
-        f"smallest effects to detect: {context.reward_gap:.4g} on the mean reward, "
-        f"{context.effect_gap:.4g} on a neighbour's probabilities ({source})"
+        f"smallest effects to detect: {task.unit.difference(reward_gap):.4g} on the mean reward, "
+        f"{effect_gap:.4g} on a neighbour's probabilities ({source})"
     )
     if settings.reward_gap is None and not _moves(task.system):
         gaps = f"no effect to detect: nothing that can be set moves the mean reward of {model}"
     return (
         f"Gaps    {gaps}",
         f"Noise   {scale_sentences(task.scale)[0]} Under an arm that leaves the causes free "
-        f"{context.noise_scale:.4g}; failure probability {context.failure_prob:g}",
+        f"{task.unit.difference(context.noise_scale):.4g}; failure probability {context.failure_prob:g}",
         f"Range   {scale_sentences(task.scale)[1]}",
         f"Start   {_start(task)}",
     )

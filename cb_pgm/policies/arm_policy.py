@@ -42,7 +42,7 @@ class ArmPolicy(Policy):
             return self._next_pull()
 
     def why(self, pull: Pull) -> str:
-        return f"{self._reason}: {self._arms.describe(pull.intervention)}"
+        return f"{self._reason}: {self._arms.describe(pull.intervention, self.mean_text)}"
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)

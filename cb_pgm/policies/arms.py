@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -148,13 +148,14 @@ class ArmTotals:
         finally:
             self.rows, self.totals, self.rounds = before
 
-    def describe(self, intervention: Intervention) -> str:
-        """Describe the rows of an arm: "mean 0.62 in 40 rows", or "not pulled yet"."""
+    def describe(self, intervention: Intervention, mean_text: Callable[[float], str]) -> str:
+        """Describe the rows of an arm: "mean 0.62 in 40 rows", by `mean_text`; or "not pulled yet"."""
         position = self._position.get(intervention)
         if position is None or not self.rows[position]:
             return "not pulled yet"
         rows = int(self.rows[position])
-        return f"mean {float(self.totals[position]) / rows:.4g} in {rows:,} row{'s' if rows > 1 else ''}"
+        mean = mean_text(float(self.totals[position]) / rows)
+        return f"mean {mean} in {rows:,} row{'s' if rows > 1 else ''}"
 
     def __iter__(self) -> Iterator[tuple[Intervention, int, float]]:
         """Yield (arm, rows, mean reward) of every arm pulled so far."""

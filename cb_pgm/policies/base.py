@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -65,6 +65,9 @@ class Policy(ABC):
     takes_unknown_fields: bool = False
 
     _failure_prob = _DEFAULT_FAILURE_PROB
+
+    #: Writes a mean reward in the reasons for pulls (`why`), in a person's unit where that is another one.
+    mean_text: Callable[[float], str] = "{:.4g}".format
 
     def __init__(self, states: States, *, noise_scale: float = 1.0, settable: States | None = None) -> None:
         self.states: dict[str, tuple[str, ...]] = {

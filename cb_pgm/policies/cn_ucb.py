@@ -341,9 +341,10 @@ class CNUCB(GraphPolicy):
                 text += f", and which of its neighbours it moves: {', '.join(query.undecided)}"
             return text + (f", with {', '.join(query.fixed)} held fixed" if query.fixed else "")
         if not self._plays_result:
+            self._guard.mean_text = self.mean_text
             return self._guard.why(pull)
         arms = self._play.arms if self._play is not None else self._arms
-        described = arms.describe(pull.intervention) if arms is not None else ""
+        described = arms.describe(pull.intervention, self.mean_text) if arms is not None else ""
         return f"the highest upper confidence bound: {described}"
 
     @property

@@ -80,7 +80,7 @@ class ExploreThenUCB(Policy):
     def why(self, pull: Pull) -> str:
         if self._arms is None:
             return pull.why
-        return f"the highest upper confidence bound: {self._arms.describe(pull.intervention)}"
+        return f"the highest upper confidence bound: {self._arms.describe(pull.intervention, self.mean_text)}"
 
     @property
     def candidates(self) -> tuple[tuple[str, ...], ...] | None:

@@ -365,7 +365,7 @@ class ScreeningUCB(Policy):
                 return f"to set {first}, the only cause left, often enough"
             return f"it best tells {first}, the likeliest cause, from {second}, the likeliest other one"
         arms = self._play.arms if self._play is not None else self._arms
-        text = f"the highest upper confidence bound: {arms.describe(pull.intervention)}"
+        text = f"the highest upper confidence bound: {arms.describe(pull.intervention, self.mean_text)}"
         if self._play is not None and self._play.is_outsider(pull.intervention):
             text += f"; {' and '.join(pull.intervention)} may still move the reward"
         return text

@@ -114,7 +114,7 @@ class UCBPlus(RandomSets):
             return self._next_pull()
 
     def why(self, pull: Pull) -> str:
-        seen = self._arms.describe(pull.intervention)
+        seen = self._arms.describe(pull.intervention, self.mean_text)
         return f"the highest upper confidence bound of the random interventions: {seen} that show its states"
 
     def _credit(self, intervention: Intervention, observations: Observations) -> None:

@@ -90,6 +90,14 @@ class SearchTrace:
         ]
         return cls(tuple(records), result)
 
+    def scaled(self, factor: float) -> SearchTrace:
+        """Return the trace with every change of the reward times `factor`."""
+        records = (
+            replace(record, reward_change=record.reward_change and record.reward_change * factor)
+            for record in self.questions
+        )
+        return replace(self, questions=tuple(records))
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
         result = self.result

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.fitting import choose_reward_parents, rehearse
+from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.pipeline import inputs
 from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.task import Entry
@@ -19,6 +20,7 @@ from cb_pgm.policies.registry import policy_kind
 from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.setup import Beginning, Setup
+from cb_pgm.wording import number
 from discovery.table.discrete_table import DiscreteTable, Source, read
 from discovery.table.rows import MIN_ROWS, find_reward
 
@@ -87,17 +89,22 @@ def settings_of(
     if setup.noise_scale is None and reward.state is None and reward.low is None:
         # σ is half the observed range, so that range must hold for the rows to come as well.
         reward = replace(reward, low=low, high=high)
+        ends = f"{number(low, high - low)} to {number(high, high - low)}"
         notes.append(
-            f"rewards must lie in the table's range, {reward.low:g} to {reward.high:g}; the noise scale is "
-            f"half of it, {scale:.4g}: set another range (--reward-range) or the noise scale (--noise-scale)"
+            f"rewards must lie in the table's range, {ends}; the noise scale is half of it, "
+            f"{scale:.4g}: set another range (--reward-range) or the noise scale (--noise-scale)"
         )
     states = table.states if table.interventional is None else table.interventional.states
     source = {"rows": table.n_rows, "sha256": table.sha256}
     maximised = table if not setup.minimize else replace(table, rewards=_flipped(rewards, reward))
+    unit = RewardUnit.of(table)
+    inside = unit.table(table)
+    if setup.minimize:
+        inside = replace(inside, rewards=1 - given_rewards(inside))
     if not policy_kind(setup.policy).needs_graph:
         # Constant rewards, or none, say nothing about the reward's parents.
         varied = len(rewards) > 0 and float(np.ptp(rewards)) > 0
-        parents = setup.max_parents or (max(1, len(choose_reward_parents(maximised))) if varied else 1)
+        parents = setup.max_parents or (max(1, len(choose_reward_parents(inside))) if varied else 1)
         settings = setup.settings(
             reward, states, scale, max_parents=parents, source=source, merged=table.merged
         )
@@ -112,16 +119,15 @@ def settings_of(
             f"Expected at least {MIN_ROWS} rows in which nothing was set for {setup.policy}, which works on "
             f"a graph, but found {table.n_rows}: choose a policy that works without one (screening, moss)"
         )
-    fitted = rehearse(
-        maximised, used.graph, settable=inputs.settable_states(table.states, setup.not_settable)
-    )
+    fitted = rehearse(inside, used.graph, settable=inputs.settable_states(table.states, setup.not_settable))
     system = fitted.system
+    reward_gap, effect_gap = system.effective_gaps(system.essential_graph())
     settings = setup.settings(
         reward,
         states,
         scale,
         max_parents=max(1, len(system.reward_parents)),
-        gaps=system.effective_gaps(system.essential_graph()),
+        gaps=(unit.difference(reward_gap), effect_gap),
         graph=used.graph,
         marginals=inputs.marginals_over(maximised, states),
         source=source | {"graph": used.method},
@@ -129,7 +135,11 @@ def settings_of(
     )
     entry = Entry(setup.policy, "estimated", settings.new_policy())
     notes += [*used.warnings, *(f"the graph was repaired: {repair}" for repair in used.repairs)]
-    return settings, (*notes, *fitted.warnings, *budget_warnings([entry], setup.horizon))
+    return settings, (
+        *notes,
+        *fitted.warnings,
+        *budget_warnings([entry], setup.horizon, settings.reward_unit),
+    )
 
 
 def earlier_rows(table: DiscreteTable, settings: SessionSettings) -> Iterator[Earlier]:

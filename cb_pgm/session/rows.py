@@ -29,7 +29,7 @@ from discovery.table.number_format import PLAIN, NumberFormat, as_number
 from discovery.table.session_export import EXPORT_COLUMNS
 from discovery.wording import quoted
 
-__all__ = ["RowSource", "check_rows", "exported_rows", "read_rows"]
+__all__ = ["RowSource", "check_rows", "digest_of", "exported_rows", "read_rows"]
 
 #: A CSV file, or rows as mappings from column to value.
 RowSource = str | os.PathLike[str] | Iterable[Mapping[str, object]]
@@ -132,6 +132,19 @@ def check_rows(
             f"{quoted(fault.column)} of {table.source}: {fault.advice}"
         )
     return Rows(codes, fields, complied)
+
+
+def digest_of(given: GivenRows, checked: Rows, settings: SessionSettings) -> str:
+    """Return the SHA-256 hash of rows, in hexadecimal.
+
+    It is the same for a CSV file and for mappings, and whichever way a state or a reward is written. Columns
+    that a session ignores count, since a patient's number tells equal rows apart.
+    """
+    table = given.table
+    ignored = sorted(set(table.columns) - {*settings.states, settings.reward.column})
+    others = [(name, [_text(table, name, row) for row in range(table.n_rows)]) for name in ignored]
+    parts = checked.codes.tobytes(), checked.fields.tobytes(), repr(others).encode("utf-8", "surrogatepass")
+    return sha256(b"".join(parts)).hexdigest()
 
 
 def exported_rows(settings: SessionSettings, events: Iterable[tuple[Event, str]]) -> Iterator[list[str]]:
@@ -314,5 +327,4 @@ def _from_mappings(rows: Iterable[Mapping[str, object]]) -> RawTable:
     for name in names:
         builders[name].add(tuple("" if row[name] is None else str(row[name]) for row in given))
     columns = {name: builder.column() for name, builder in builders.items()}
-    digest = sha256(repr([[(key, str(value)) for key, value in row.items()] for row in given]).encode())
-    return RawTable(names, columns, len(given), digest.hexdigest(), source)
+    return RawTable(names, columns, len(given), "", source)

@@ -13,7 +13,7 @@ from cb_pgm.errors import SessionError
 from cb_pgm.files import check_not_among, replaced
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.session.events import AddedState, Told, Withdrawn, to_record
-from cb_pgm.session.rows import RowSource, check_rows, exported_rows, read_rows
+from cb_pgm.session.rows import RowSource, check_rows, digest_of, exported_rows, read_rows
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
 from cb_pgm.session.status import Status, status_of
@@ -239,8 +239,8 @@ class Session:
             Index policies lose nothing by that; screening counts such rows for their arm, but doesn't test
             variables with them; other policies refuse them.
         again
-            Accept a file equal to one that was told for the same arm before, or mappings equal to some that
-            were told for the same pull: these are other rows.
+            Accept rows equal, in every column, to those that one call told for the same arm before: these are
+            other rows. A program that tells the rows as it measures them itself should say so.
 
         Raises
         ------
@@ -271,13 +271,12 @@ class Session:
                 allow_noncompliance=allow_noncompliance,
                 allow_unknown=allow_unknown,
             )
-            digest = given.table.sha256
-            # A file comes twice by mistake; rows that a program makes may well be equal by chance.
-            if not again and state.was_told(chosen, digest, ever=isinstance(rows, str | os.PathLike)):
+            digest = digest_of(given, checked, state.settings)
+            if not again and state.was_told(chosen, digest):
                 raise SessionError(
                     f"Expected new rows of {chosen} but found the rows of {given.table.source}, which "
-                    f"{chosen.intervention} has already: add --again if they are other rows with the same "
-                    f"content"
+                    f"{chosen.intervention} has already: add --again (again=True in Python) if they are "
+                    f"other rows with the same content"
                 )
             self._log.record(state, Told(chosen.number, checked, close, digest))
             still = state.open.get(chosen.number)

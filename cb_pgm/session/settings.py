@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import Intervention, Observations, States
+from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Rows
+from cb_pgm.wording import number
 from discovery.table.settings import MISSING_TEXTS
 
 if TYPE_CHECKING:
@@ -152,19 +154,22 @@ class SessionSettings:
             variable: tuple(state for state in states if {variable: state} not in excluded)
             for variable, states in self.settable.items()
         }
+        unit = self.reward_unit
         context = PolicyContext(
             states=self.states,
             settable=settable,
-            noise_scale=self.noise_scale,
+            noise_scale=unit.difference_inside(self.noise_scale),
             failure_prob=self.failure_prob,
             graph=self.graph,
-            marginals=self.marginals,
-            reward_gap=self.reward_gap,
+            marginals=self._marginals_inside(),
+            reward_gap=None if self.reward_gap is None else unit.difference_inside(self.reward_gap),
             effect_gap=self.effect_gap,
             max_parents=self.max_parents,
         )
         seed = np.random.SeedSequence(self.seed, spawn_key=(len(excluded), *([added] if added else [])))
-        return make_policy(self.policy, context).fresh(np.random.default_rng(seed))
+        policy = make_policy(self.policy, context).fresh(np.random.default_rng(seed))
+        policy.mean_text = lambda mean: number(self.from_policy(mean), self.reward_unit.width)
+        return policy
 
     def with_state(self, variable: str, state: str) -> SessionSettings:
         """Return the settings with one more state of a variable, which can't be set, after its others."""
@@ -177,16 +182,37 @@ class SessionSettings:
 
     def observations(self, rows: Rows) -> Observations:
         """Return rows in the policy's form: codes [m, n], and rewards [m] of which higher ones are better."""
-        rewards = self.reward.rewards(rows.fields)
+        rewards = self.reward_unit.rewards(self.reward.rewards(rows.fields))
         return Observations(rows.codes, self._flip_from - rewards if self.minimize else rewards)
 
     def from_policy(self, reward: float) -> float:
         """Return a mean reward of the policy on the scale of the data."""
-        return self._flip_from - reward if self.minimize else reward
+        return self.reward_unit.outside(self._flip_from - reward if self.minimize else reward)
+
+    @property
+    def reward_unit(self) -> RewardUnit:
+        """The unit of the data's rewards: inside they are in [0, 1], or σ is 1 where no range is known."""
+        low, high = self.reward.limits
+        if math.isfinite(high - low):
+            return RewardUnit(low, high - low)
+        return RewardUnit(0.0, self.noise_scale)
 
     @property
     def _flip_from(self) -> float:
-        return 0.0 if self.reward.state is None else 1.0
+        """With `minimize` the number c with which a reward R inside is c − R for the policy."""
+        return 1.0 if math.isfinite(self.reward.limits[0]) else 0.0
+
+    def _marginals_inside(self) -> Marginals | None:
+        """Return the marginals with the mean reward as it is inside; the file has −R or 1 − R to minimize."""
+        if self.marginals is None or self.marginals.reward_mean is None:
+            return self.marginals
+        mean = self.marginals.reward_mean
+        if self.minimize:
+            asked = (0.0 if self.reward.state is None else 1.0) - mean
+            inside = self._flip_from - self.reward_unit.inside(asked)
+        else:
+            inside = self.reward_unit.inside(mean)
+        return replace(self.marginals, reward_mean=inside)
 
     def to_json(self) -> str:
         """Return the settings as JSON, with exact floats."""

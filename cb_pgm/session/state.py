@@ -74,7 +74,7 @@ class SessionState:
         self.added = 0
         self._pulls = 0
         self._nothing_to_ask = False
-        self._digests: dict[Intervention, dict[str, int]] = {}  # and the last pull of each
+        self._digests: dict[Intervention, set[str]] = {}
         self._earlier_rows: list[tuple[Intervention, Observations]] = []
         self._told_rows: list[tuple[Intervention, Observations]] = []
 
@@ -82,10 +82,9 @@ class SessionState:
         """Return whether a pull of that number has been asked for."""
         return 1 <= pull <= self._pulls
 
-    def was_told(self, pull: OpenPull, digest: str, *, ever: bool) -> bool:
-        """Return whether rows from a source with this hash were told for the pull; or `ever` for its arm."""
-        told = self._digests.get(pull.intervention, {}).get(digest)
-        return told is not None and (ever or told == pull.number)
+    def was_told(self, pull: OpenPull, digest: str) -> bool:
+        """Return whether rows with this hash were told before for the arm of the pull."""
+        return digest in self._digests.get(pull.intervention, ())
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -196,7 +195,7 @@ class SessionState:
             for intervention, chosen in ((pull.intervention, complied), (Intervention(), ~complied)):
                 self._tell(intervention, Observations(rows.codes[chosen], rows.rewards[chosen]))
         self.told += len(rows)
-        self._digests.setdefault(pull.intervention, {})[event.digest] = event.pull
+        self._digests.setdefault(pull.intervention, set()).add(event.digest)
         left = pull.left - len(rows)
         if event.closes or left <= 0:
             del self.open[event.pull]

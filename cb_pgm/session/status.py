@@ -9,7 +9,7 @@ from typing import Any
 from cb_pgm.model.intervention import ArmEstimate, Intervention
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
-from cb_pgm.wording import listed
+from cb_pgm.wording import listed, number
 
 __all__ = ["Status", "as_asked", "counted", "pull_text", "setting_text", "status_of"]
 
@@ -132,9 +132,10 @@ class Status:
         return f"{self._estimate_text(best)} in which it was set; {certain}"
 
     def _estimate_text(self, arm: ArmEstimate) -> str:
+        mean, low, high = (number(value, arm.high - arm.low) for value in (arm.mean, arm.low, arm.high))
         return (
-            f"{setting_text(arm.intervention)}: mean {arm.mean:.4g} (between {arm.low:.4g} and "
-            f"{arm.high:.4g}) from {counted(arm.rows, self.unit)}"
+            f"{setting_text(arm.intervention)}: mean {mean} (between {low} and {high}) from "
+            f"{counted(arm.rows, self.unit)}"
         )
 
 

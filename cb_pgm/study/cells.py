@@ -22,7 +22,7 @@ from cb_pgm.policies.earlier_rows import MOST_OBSERVATIONS, EarlierRows
 from cb_pgm.policies.registry import make_policy
 from cb_pgm.simulation import simulate
 from cb_pgm.study.config import Cell, Part, is_oracle
-from cb_pgm.study.tables import fitted_system
+from cb_pgm.study.tables import fitted_system, unit_of
 from cb_pgm.wording import listed
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 from discovery.estimation.settings import Method
@@ -111,13 +111,15 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
     own = {key: value for key, value in cell.policy.settings if key not in ("name", "max_parents")}
     policy = make_policy(cell.policy["name"], context, **own)
     run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key), earlier=_earlier(cell, seed))
+    unit = unit_of(cell.system)
+    run = run.outside(unit)
     named = run.reward_variables
     row: dict[str, Any] = {
         "n": len(system.states),
         "n_states": max(map(len, system.states.values())),
-        "reward_gap": gaps[0],
+        "reward_gap": unit.difference(gaps[0]),
         "effect_gap": gaps[1],
-        "noise_scale": system.noise_scale,
+        "noise_scale": unit.difference(system.noise_scale),
         "shd": _distance(graph, oracle) if cell.graph is not None else None,
         "regret": float(run.regret),
         "reward_variables": " ".join(named),

@@ -189,9 +189,10 @@ Keys of [[policy]], of which at least one is required
 name : string, required
     A policy of `cb_pgm.policies.registry`, as listed by cb-pgm run --help. "module:attribute" is a policy of
     your own: either a subclass of `cb_pgm.Policy`, which is called with (states, noise_scale=…, settable=…),
-    or a function that takes a `PolicyContext` and returns a policy. It is played once per graph. The name
-    imports code, from where Python would import it and from nowhere else; one that can't be imported is
-    refused before anything is played. Further keys are passed to it as keywords.
+    or a function that takes a `PolicyContext` and returns a policy. It is played once per graph. Such a
+    name runs code: it is imported from where Python would import it (sys.path) and from nowhere else, so play
+    only files that you trust. A name that can't be imported is refused before anything is played. Further
+    keys are passed to it as keywords.
 max_parents : whole number from 1, default the reward's number of parents
     The largest number of parents of the reward that the policy considers.
 label : string, default the name

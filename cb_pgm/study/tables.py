@@ -7,13 +7,14 @@ from functools import lru_cache
 
 from cb_pgm.errors import StudyError
 from cb_pgm.model.fitting import rehearse
+from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.study.parts import Part
 from cb_pgm.wording import did_you_mean
 from discovery import DiscreteTable, TableSettings, estimate, read
 from discovery.estimation.settings import METHODS
 
-__all__ = ["LIST_KEYS", "TABLE_KEYS", "fitted_system", "read_part"]
+__all__ = ["LIST_KEYS", "TABLE_KEYS", "fitted_system", "read_part", "unit_of"]
 
 #: The keys whose value is a list of its own, not one choice for each of its values.
 LIST_KEYS = ("ignore", "keep", "na", "not_settable")
@@ -39,6 +40,8 @@ def read_part(part: Part) -> DiscreteTable:
 def fitted_system(part: Part) -> CausalSystem:
     """Return the model fitted to the table of a part, on the graph that is estimated from it.
 
+    Its rewards are as inside `unit_of` the part.
+
     Raises
     ------
     DiscoveryError, CausalBanditError
@@ -54,4 +57,9 @@ def fitted_system(part: Part) -> CausalSystem:
             )
     settable = {name: states for name, states in table.states.items() if name not in fixed}
     graph = estimate(table, part.get("method", METHODS[0])).graph
-    return rehearse(table, graph, settable=settable).system
+    return rehearse(unit_of(part).table(table), graph, settable=settable).system
+
+
+def unit_of(part: Part) -> RewardUnit:
+    """Return the unit of the rewards of a part's table; of other systems it is their own."""
+    return RewardUnit.of(read_part(part)) if "table" in dict(part.settings) else RewardUnit()

@@ -1,4 +1,4 @@
-"""Rewards whose differences float64 can't tell, or whose squares it can't hold."""
+"""Rewards whose differences float64 can't tell, or whose sums it can't hold."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from discovery.wording import quoted
 
 __all__ = ["FAR_OFF", "far_off", "unfit"]
 
-_LARGEST, _SMALLEST = 1e100, 1e-100  # squares, and their sums over any table, stay finite and above 0
-_RESOLVED = 1e-9  # of the largest reward: nearer ones share all but the last digits of float64
+_LARGEST, _SMALLEST = 1e300, 1e-304  # sums over any table stay finite, and differences keep their digits
+_RESOLVED = 1e-12  # of the largest reward: nearer ones share all but the last digits of float64
 #: A reward this many times farther from the median than all others is pointed out.
 FAR_OFF = 20.0
 
@@ -42,8 +42,8 @@ def unfit(rewards: NDArray[np.float64], name: str) -> Problem | None:
 def far_off(rewards: NDArray[np.float64], name: str) -> list[str]:
     """Return a warning about rewards, float64 [n_rows], that look like marks of missing values.
 
-    These are at most a tenth of the rows, all the same number, and farther from the median than
-    `FAR_OFF` times the distance of any other reward.
+    These are at most a tenth of the rows, the lowest number or the highest or both, and farther from the
+    median than `FAR_OFF` times the distance of any other reward.
 
     Examples
     --------
@@ -54,17 +54,27 @@ def far_off(rewards: NDArray[np.float64], name: str) -> list[str]:
     if not len(known):
         return []
     middle = float(np.median(known))
-    for odd in {float(known.min()), float(known.max())}:
-        others = known[known != odd]
-        count = len(known) - len(others)
-        if not len(others) or count > len(known) / 10:
-            continue
-        reach = float(np.abs(others - middle).max())
-        if reach > 0 and abs(odd - middle) > FAR_OFF * reach:
-            many = "reward" if count == 1 else "rewards"
-            return [
-                f"{count:,} {many} in {quoted(name)} {'is' if count == 1 else 'are'} {odd:.15g}, far off all "
-                f"others ({others.min():.6g} to {others.max():.6g}): --na {odd:.15g} counts "
-                f"{'it' if count == 1 else 'them'} as missing"
-            ]
-    return []
+    ends = {float(known.min()), float(known.max())}
+    for odd in ([end] for end in sorted(ends)):
+        said = _far_off(known, odd, middle, name)
+        if said:
+            return said
+    return _far_off(known, sorted(ends), middle, name) if len(ends) == 2 else []
+
+
+def _far_off(known: NDArray[np.float64], odd: list[float], middle: float, name: str) -> list[str]:
+    """Return the warning about the rewards in `odd`, if each of them is far off all others."""
+    is_odd = np.isin(known, odd)
+    others, count = known[~is_odd], int(is_odd.sum())
+    if not len(others) or count > len(known) / 10:
+        return []
+    reach = float(np.abs(others - middle).max())
+    if not (reach > 0 and min(abs(value - middle) for value in odd) > FAR_OFF * reach):
+        return []
+    texts = [f"{value:.15g}" for value in odd]
+    many = "reward" if count == 1 else "rewards"
+    return [
+        f"{count:,} {many} in {quoted(name)} {'is' if count == 1 else 'are'} {' or '.join(texts)}, far off "
+        f"all others ({others.min():.6g} to {others.max():.6g}): --na {' '.join(texts)} counts "
+        f"{'it' if count == 1 else 'them'} as missing"
+    ]

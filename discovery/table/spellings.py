@@ -14,9 +14,11 @@ from discovery.wording import listed, quoted
 
 __all__ = ["noticed_spellings"]
 
-# Controls, line separators, zero-width characters, directional marks and byte-order marks.
+# Controls, line separators, zero-width characters, directional marks, byte-order marks, fillers, variation
+# selectors and tags.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 
 
@@ -41,9 +43,10 @@ def _invisible(table: RawTable) -> Iterator[str]:
     for where, texts in _texts(table):
         odd = [text for text in texts if _INVISIBLE.search(text)]
         if odd:
+            shown = _INVISIBLE.sub(lambda found: found[0].encode("unicode_escape").decode(), listed(odd))
             yield (
                 f"{where} of {table.source} has invisible characters, which make names and states of their "
-                f"own: {listed(odd)}"
+                f"own: {shown}"
             )
 
 
@@ -66,13 +69,19 @@ def _groups(texts: Iterable[str]) -> list[list[str]]:
 
 
 def _repeated_headers(table: RawTable) -> int:
-    """Return the number of rows in which every field is its column's name."""
-    rows = np.ones(table.n_rows, dtype=np.bool_)
+    """Return the number of rows in which every field is its column's name.
+
+    It is 0 if every column has its name in other rows too: then the first line is data.
+    """
+    rows, anywhere = np.ones(table.n_rows, dtype=np.bool_), np.zeros(0, dtype=np.int64)
     for name, column in table.columns.items():
         if not isinstance(column, TextColumn) or name not in column.texts:
             return 0
-        rows &= column.codes == column.texts.index(name)
-    return int(rows.sum())
+        named = column.codes == column.texts.index(name)
+        rows &= named
+        anywhere = np.append(anywhere, named.sum())
+    repeated = int(rows.sum())
+    return 0 if repeated < anywhere.min(initial=table.n_rows) else repeated
 
 
 def _about_repeated(table: RawTable, rows: int) -> str:

@@ -64,9 +64,10 @@ def _outcome(status: Status) -> str:
     )
     names = listed([f"“{name}”" for name in status.reward_variables])
     causes = f" The reward depends on {names}." if status.reward_variables else ""
+    mean, low, high = (number(value, best.high - best.low) for value in (best.mean, best.low, best.high))
     return (
-        f"Set {setting(best.intervention)}. It {certain}, with a mean of {number(best.mean)} (between "
-        f"{number(best.low)} and {number(best.high)}).{causes} {recorded}."
+        f"Set {setting(best.intervention)}. It {certain}, with a mean of {mean} (between {low} and {high})."
+        f"{causes} {recorded}."
     )
 
 
@@ -78,8 +79,8 @@ def _table(read: SessionFolder) -> Table | None:
         (
             setting(arm.intervention),
             f"{arm.rows:,}",
-            number(arm.mean),
-            f"{number(arm.low)} to {number(arm.high)}",
+            number(arm.mean, arm.high - arm.low),
+            f"{number(arm.low, arm.high - arm.low)} to {number(arm.high, arm.high - arm.low)}",
         )
         for arm in arms[:MOST_ARMS]
     ]

@@ -97,7 +97,7 @@ def story_section(read: SessionFolder) -> Section | None:
     story, graph = read.state.policy.story, read.settings.graph
     if story is None or graph is None or not story.questions:
         return None
-    told = story.to_dict()
+    told = story.scaled(read.settings.reward_unit.width).to_dict()
     return Section(
         "story", "The search, step by step", [story_key([told]), *story_blocks(graph, told, "story")]
     )
@@ -128,7 +128,8 @@ def assumptions_section(read: SessionFolder) -> Section:
         changes: dict[bool, list[float]] = {True: [], False: []}
         for question in story.questions:
             if question.reward_change is not None:
-                changes[question.probe.is_ancestor].append(question.reward_change)
+                change = settings.reward_unit.difference(question.reward_change)
+                changes[question.probe.is_ancestor].append(change)
         if changes[True]:
             smallest = number(min(changes[True]))
             rows.append(("The smallest change of the reward that was taken for an effect", smallest))

@@ -49,6 +49,31 @@ def test_the_rows_of_an_arm_told_twice(few: int, tmp_path: Path, monkeypatch: py
     assert refused >= 7
 
 
+def test_mappings_told_twice(tmp_path: Path) -> None:
+    """A later pull refuses equal rows, as mappings or CSV, written otherwise too, unless a number differs."""
+    states = {"a": ["0", "1"]}
+    with start(tmp_path / "s", states=states, reward="y", reward_range=(0, 9)) as session:
+        seen = set()
+        refused = 0
+        for _ in range(8):
+            (pull,) = session.ask(batch=3)
+            ((variable, state),) = pull.intervention.items()
+            told = [{variable: state, "y": y} for y in (1, 2, 3)]
+            if state in seen:
+                file = tmp_path / "rows.csv"
+                file.write_text("y,a\r\n" + "".join(f"{y}.0, {state}\r\n" for y in (1, 2, 3)))
+                for same in (told, [{"y": 1.0 * row["y"], variable: state} for row in told], file):
+                    with pytest.raises(
+                        SessionError, match=r"has already: add --again \(again=True in Python"
+                    ):
+                        session.tell(same, pull.number)
+                refused += 1
+                told = [{**row, "patient": 10 * pull.number + n} for n, row in enumerate(told)]
+            seen.add(state)
+            assert session.tell(told).rows == 3
+    assert refused >= 5
+
+
 @pytest.mark.parametrize("link", ["same", "symbolic", "hard", "journal"])
 def test_an_export_never_hits_the_session(link: str, tmp_path: Path) -> None:
     folder = tmp_path / "s"

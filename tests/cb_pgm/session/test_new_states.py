@@ -38,7 +38,7 @@ def played(session: Session, rows: int, seed: int = 0) -> None:
             row |= dict(pull.intervention)
             row["recovered"] = "yes" if rng.random() < (0.9 if row["drug"] == "high" else 0.2) else "no"
             told.append(row)
-        done += session.tell(told).rows
+        done += session.tell(told, again=True).rows
 
 
 def write(path: Path, rows: list[dict[str, str]]) -> Path:
@@ -151,7 +151,7 @@ def test_screening_counts_a_row_with_an_unknown_field_for_its_arm_only(tmp_path:
                     row["site"] = ""
                 rows.append(row)
                 told += 1
-            session.tell(rows, allow_unknown=True)
+            session.tell(rows, allow_unknown=True, again=True)
         status = session.status()
     with Session.open(tmp_path / "unknown") as session:
         assert session.status() == status

@@ -43,7 +43,7 @@ def rows_of(pull: OpenPull, size: int | None = None, seed: int = 0) -> list[Row]
 
 def play(session: Session, batch: int = 10) -> Status:
     while pulls := session.ask(batch=batch):
-        session.tell(rows_of(pulls[0]))
+        session.tell(rows_of(pulls[0]), again=True)
     return session.status()
 
 
@@ -71,7 +71,7 @@ class TestAsk:
             sizes = []
             while pulls := session.ask(batch=10):
                 sizes.append(pulls[0].left)
-                session.tell(rows_of(pulls[0]))
+                session.tell(rows_of(pulls[0]), again=True)
             assert sizes == [10, 10, 3]
             assert "all 23 rows" in session.status().over
 
@@ -236,7 +236,7 @@ class TestWithdraw:
             assert before.told == 4
             while pulls := session.ask(batch=4):
                 assert pulls[0].intervention != second.intervention
-                session.tell(rows_of(pulls[0]))
+                session.tell(rows_of(pulls[0]), again=True)
             after = session.status()
         with Session.open(tmp_path) as session:
             assert session.status() == after
@@ -260,7 +260,9 @@ class TestStop:
                 rng = np.random.default_rng(pulls[0].number)
                 chance = 0.9 if pulls[0].intervention["drug"] == "high" else 0.2
                 answers = ["yes" if rng.random() < chance else "no" for _ in range(pulls[0].left)]
-                session.tell([{**pulls[0].intervention, "recovered": answer} for answer in answers])
+                session.tell(
+                    [{**pulls[0].intervention, "recovered": answer} for answer in answers], again=True
+                )
             status = session.status()
         assert "drug = high" in status.over
         assert status.certain
@@ -276,11 +278,14 @@ class TestStop:
                 pulls = session.ask(batch=40, pending=2)
                 answer = {"low": "no", "high": "yes"}
                 row = {**pulls[0].intervention, "recovered": answer[pulls[0].intervention["drug"]]}
-                session.tell([row] * pulls[0].left, pulls[0].number)
+                session.tell([row] * pulls[0].left, pulls[0].number, again=True)
                 last = pulls[1:]
             assert session.ask(pending=2) == last
             (pull,) = last
-            session.tell([{**pull.intervention, "recovered": answer[pull.intervention["drug"]]}] * pull.left)
+            session.tell(
+                [{**pull.intervention, "recovered": answer[pull.intervention["drug"]]}] * pull.left,
+                again=True,
+            )
             assert session.ask() == ()
 
     def test_is_never_certain_of_an_arm_that_was_not_done(self, tmp_path: Path) -> None:
@@ -309,7 +314,7 @@ class TestStart:
         with start(tmp_path, not_settable=["age", "drug"]) as session:
             while pulls := session.ask(batch=3):
                 assert set(pulls[0].intervention) == {"diet"}
-                session.tell(rows_of(pulls[0]))
+                session.tell(rows_of(pulls[0]), again=True)
 
     def test_states_from_a_file(self, tmp_path: Path) -> None:
         file = tmp_path / "states.toml"
@@ -467,7 +472,7 @@ def test_export_can_be_read_as_a_table_with_interventions(tmp_path: Path) -> Non
         told: list[Row] = []
         while pulls := session.ask(batch=8):
             told += rows_of(pulls[0])
-            session.tell(rows_of(pulls[0]))
+            session.tell(rows_of(pulls[0]), again=True)
         assert session.export(tmp_path / "out.csv") == 120
         with pytest.raises(SessionError, match="Expected a new file"):
             session.export(tmp_path / "out.csv")
@@ -562,7 +567,7 @@ class TestOtherVersions:
     def played(folder: Path) -> None:
         with start(folder) as session:
             for _ in range(20):
-                session.tell(rows_of(session.ask()[0]))
+                session.tell(rows_of(session.ask()[0]), again=True)
 
     def test_a_session_of_another_version_goes_on_from_its_rows(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -572,7 +577,7 @@ class TestOtherVersions:
         monkeypatch.setitem(POLICIES, "ucb", POLICIES["thompson"])
         with Session.open(tmp_path) as session:
             assert session.status().told == 20
-            session.tell(rows_of(session.ask()[0]))
+            session.tell(rows_of(session.ask()[0]), again=True)
             assert session.status().told == 21
 
     def test_one_of_this_version_must_ask_for_the_same_again(

@@ -1,8 +1,10 @@
 """Systems fitted to tables, and policies of one's own by their dotted names, in studies and runs."""
 
+import contextlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -39,7 +41,33 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "mine_of_a_test"
 
 
+@pytest.mark.parametrize("command", [["study", "--help-toml"], ["run", "--help"]])
+def test_the_help_says_that_a_dotted_name_runs_code(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.suppress(SystemExit):
+        main(command)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "runs code: it is imported from where Python" in said
+    assert "from nowhere else" in said
+
+
 class TestTables:
+    @pytest.mark.parametrize(("scale", "shift"), [(1e160, 0.0), (1e-300, 0.0), (1.0, 1e9)])
+    def test_any_unit_of_the_rewards(self, scale: float, shift: float) -> None:
+        rng = np.random.default_rng(0)
+        plain = pd.DataFrame({"a": rng.integers(2, size=200), "b": rng.integers(2, size=200)})
+        plain["y"] = (plain["a"] + rng.normal(size=200)).round(3)
+        rows = [
+            play_cell(next(one.cells()), one.seed).row
+            for frame in (plain, plain.assign(y=scale * plain["y"] + shift))
+            for one in [study({"table": frame, "reward": "y", "label": "t"}, {"name": "moss"})]
+        ]
+        for key in ("noise_scale", "reward_gap"):
+            assert rows[1][key] / scale == pytest.approx(rows[0][key], rel=1e-6)
+        # The content of a table seeds the draws, so that the regrets differ but for their size.
+        assert 0 < rows[1]["regret"] / scale < 100 * rows[0]["reward_gap"]
+
     def test_a_file_and_its_frame_play_the_same_but_for_their_draws(self) -> None:
         frame = pd.read_csv("data/kidney_stones.csv")
         of_file = study(KIDNEY, {"name": "ucb"})

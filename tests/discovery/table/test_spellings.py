@@ -31,7 +31,24 @@ def warnings_of(path, reward="y"):
 
 
 @pytest.mark.parametrize(
-    "character", ["\ufeff", "\x0b", "\x0c", "\u2028", "\u200b", "\u200d", "\u202e", "\u2066", "\xad", "\x07"]
+    "character",
+    [
+        "\ufeff",
+        "\x0b",
+        "\x0c",
+        "\u2028",
+        "\u200b",
+        "\u200d",
+        "\u202e",
+        "\u2066",
+        "\xad",
+        "\x07",
+        "\u3164",
+        "\u2800",
+        "\ufe0f",
+        "\U000e0041",
+        "\u2063",
+    ],
 )
 def test_invisible_characters_are_said(character, tmp_path):
     said = warnings_of(table(tmp_path, change=with_field(1, f"u{character}x")))
@@ -65,6 +82,22 @@ def test_a_first_line_that_looks_like_data(tmp_path):
     assert "looks like data" not in warnings_of(table(tmp_path))
 
 
+def test_a_first_row_that_occurs_again_is_data(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("0,u,1\n" + "1,v,0\n0,u,1\n0,v,1\n1,u,0\n" * 10)
+    assert "looks like data" in warnings_of(path, "1")
+
+
+def test_two_marks_of_missing_rewards(tmp_path):
+    def change(rows):
+        rows[3][2], rows[4][2] = "-999", "9999"
+        return rows
+
+    said = warnings_of(table(tmp_path, change=change))
+    assert "2 rewards in 'y' are -999 or 9999, far off all others" in said
+    assert "--na -999 9999 counts them as missing" in said
+
+
 @pytest.mark.parametrize("value", ["-999", "99999", "-9999"])
 def test_rewards_far_off_all_others(value, tmp_path):
     assert f"--na {value}" in warnings_of(table(tmp_path, change=with_field(2, value)))
@@ -83,7 +116,7 @@ def test_a_field_beyond_the_readers_limit(tmp_path):
 
 @pytest.mark.parametrize(
     ("scale", "shift", "said"),
-    [(1e160, 0, "divide them all"), (1e-300, 0, "divide them all"), (1, 1e15, "subtract the same number")],
+    [(1e302, 0, "divide them all"), (1e-308, 0, "divide them all"), (1, 1e15, "subtract the same number")],
 )
 def test_rewards_that_float64_cannot_tell(scale, shift, said):
     frame = pd.DataFrame({"a": RNG.integers(0, 2, 100), "b": RNG.integers(0, 2, 100)})
