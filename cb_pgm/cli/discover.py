@@ -16,7 +16,7 @@ from cb_pgm.cli.discover_text import (
 )
 from cb_pgm.cli.options import add_output, add_table, count, seed, settings_of
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.files import check_folder, json_text, print_text, write_text
+from cb_pgm.files import check_folder, json_text, print_text, whole_folder, write_text
 
 if TYPE_CHECKING:
     from cb_pgm.pipeline.inputs import UsedGraph
@@ -88,8 +88,9 @@ def execute(options: Namespace) -> None:
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_text(file, _graph_text(table, used.graph, file.suffix.removeprefix(".")))
-    elif options.out is not None:
-        _write_folder(used, confidence, options.out)
+    with whole_folder(options.out if file is None else None) as folder:
+        if folder is not None:
+            _write_folder(used, confidence, folder)
     if options.format is not None:
         print_text(_graph_text(table, used.graph, options.format))
     else:
@@ -184,7 +185,6 @@ def _write_folder(used: UsedGraph, confidence: EdgeConfidence | None, folder: Pa
     from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
     from cb_pgm.plotting.regret import save
 
-    folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "graph.json", used.graph.to_json())
     shares = None if confidence is None else confidence.adjacency()
     save(draw_graphs(edge_verdicts(used.graph), used.graph, confidence=shares), folder / "graph")

@@ -35,6 +35,16 @@ def test_bootstrap_gives_frequencies_in_json_text_and_picture(tmp_path, capsys):
     assert "edges are found like this in at least 90% of the 4 resampled tables" in capsys.readouterr().out
 
 
+def test_an_output_that_cannot_be_finished_is_not_begun(tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "graph.svg")
+
+    monkeypatch.setattr("cb_pgm.plotting.regret.save", full)
+    assert main([*SMALL, "--method", "chow-liu", "--out", str(tmp_path / "out")]) == 1
+    assert "No space left on device" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_edges_there_is_nothing_to_find(tmp_path, capsys):
     table = tmp_path / "table.csv"
     table.write_text("a,b\n" + "0,0\n0,1\n1,0\n1,1\n" * 50)
