@@ -53,12 +53,12 @@ _ALONE = 2.0
 class ScreeningUCB(Policy):
     """Rule out every set of variables that can't be the reward's parents; play MOSS on the remaining one.
 
-    While several sets are left, it pulls the arm that best separates the leader (the surviving set that
-    predicts best) from the challenger (the surviving set that is hardest to rule out), as long as this pays:
-    in as many rounds as there are arms, which MOSS would need for its first pass anyway, and later whenever
-    the rounds still needed are fewer than those played. In all other rounds it plays anytime MOSS over the
-    survivors' arms, or over all arms once there have been 32 rounds per arm or if a survivor has states that
-    can't be set. If no set explains the reward, separating pulls need not have the expected effect.
+    While several sets are left, it pulls the arm that best separates, for its cost, the leader (the surviving
+    set that predicts best) from the challenger (the surviving set that is hardest to rule out), as long as
+    this pays: in as many rounds as there are arms, which MOSS would need for its first pass anyway, and later
+    whenever the rounds still needed are fewer than those played. In all other rounds it plays anytime MOSS
+    over the survivors' arms, or over all arms once there have been 32 rounds per arm or if a survivor has
+    states that can't be set. If no set explains the reward, separating pulls need not have the expected effect.
     Therefore, beyond a first pass, at most 1.5√(arms · t)/max_parents of t rounds are separating pulls, and
     they cost at most half of what an index policy is going to pay (`QuestionCost`).
 
@@ -203,8 +203,9 @@ class ScreeningUCB(Policy):
         self._codes_of = {arm: self._coded(arm) for arm in arms}
         self._pull_of = {self._codes_of[pull.intervention]: pull for pull in self._pulls}
         self._settable_codes = np.zeros((len(self.states), max(self._n_states)), dtype=np.bool_)
-        for variable, state in self._codes_of.values():
-            self._settable_codes[variable, state] = True
+        codes = np.array(list(self._codes_of.values()), dtype=np.int64).reshape(-1, 2)
+        self._arm_codes = codes[:, 0], codes[:, 1]  # of the arms in their order
+        self._settable_codes[self._arm_codes] = True
         self._recent = RecentRows(self._n_states)
         self.screening = self._new_screening(1)
         self._telling: set[Intervention] = set()  # arms last asked for to tell sets apart
@@ -285,12 +286,17 @@ class ScreeningUCB(Policy):
         leader, challenger = pair
         screening = self.screening
         first, second = screening.expert(leader), screening.expert(challenger)
-        arm, difference = self._recent.best_arm(
+        gaps, typical = self._tests.cautious_gaps(self._arms)
+        # With the typical gap added, an arm that may be the best one isn't asked however little it tells.
+        costs = self._costs(gaps + typical)
+        arm, by_cost = self._recent.best_arm(
             list(dict.fromkeys((*first, *second))),
             self._settable_codes,
             (first, screening.predictions(leader)),
             (second, screening.predictions(challenger)),
+            costs,
         )
+        difference = by_cost * float(costs[arm])
         missing = (screening.threshold - screening.margins()[challenger]) * 2.0 * self.parent_noise_scale**2
         if missing > difference * max(rounds, arms):
             return None
@@ -316,10 +322,7 @@ class ScreeningUCB(Policy):
         leader = int(left[np.argmin(test.fits()[left])])
         others = left[left != leader]
         challenger = int(others[np.argmin(test.margins()[others])]) if len(others) else leader
-        gaps = np.maximum(self._questions.likely_gaps(self._arms), 1e-9 * self.noise_scale)
-        costs = np.ones(self._settable_codes.shape)
-        for position, (variable, state) in enumerate(self._codes_of.values()):
-            costs[variable, state] = gaps[position]
+        costs = self._costs(self._questions.likely_gaps(self._arms))
         to_end = math.inf
         first, second = (tuple(int(v) for v in test.candidates[place]) for place in (leader, challenger))
         if challenger == leader:
@@ -349,6 +352,12 @@ class ScreeningUCB(Policy):
         self._told_apart = first, second
         self._telling.add(pull.intervention)
         return pull
+
+    def _costs(self, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what a round of each arm costs, float64 [n, K], positive, from the gaps of all arms."""
+        costs = np.ones(self._settable_codes.shape)
+        costs[self._arm_codes] = np.maximum(gaps[: len(self._codes_of)], 1e-9 * self.noise_scale)
+        return costs
 
     def affords(self, pull: Pull) -> bool:
         """Return whether another question costs little enough beside the rounds that aren't questions."""
@@ -564,7 +573,7 @@ class ScreeningUCB(Policy):
         return IdentifiedPlay(
             parent_arms,
             self._arms,
-            np.array(list(self._codes_of.values()), dtype=np.int64),
+            np.column_stack(self._arm_codes),
             parents,
             cover,
             refresh,
