@@ -117,7 +117,7 @@ def _figure(found: Sequence[dict[str, Any]]) -> Any:
         axes.loglog([row["columns"] for row in rows], [row["seconds"] for row in rows], "o-", label=name)
     axes.loglog(list(GOALS), list(GOALS.values()), "k_", markersize=14, label="goal for the default")
     axes.set(xlabel="columns", ylabel="CPU seconds")
-    axes.legend()
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return figure
 
 

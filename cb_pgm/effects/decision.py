@@ -40,6 +40,7 @@ from cb_pgm.model.reward_unit import RewardUnit
 __all__ = ["decide", "seen_rows"]
 
 _MAY_BE_BEST = 0.05  # P(best) from which on an arm is a contender
+_FEWEST_ROWS = 5  # of each arm: means of fewer are far from normal, on which the power rests
 _CONTENDERS = 6
 _LEAVE_ALONE = "Leave things alone in some rows too: what that gives is unknown, since no row shows it."
 
@@ -256,7 +257,7 @@ def _next_steps(
         )
     gap = min(gaps)
     spread = (stats.norm.ppf(1 - failure_prob / 2) + stats.norm.ppf(power)) * scale.residual
-    count = math.ceil(2 * (float(spread) / gap) ** 2)
+    count = max(_FEWEST_ROWS, math.ceil(2 * (float(spread) / gap) ** 2))
     given = f" given {' and '.join(scale.parents)}" if scale.parents else ""
     source = " as given" if scale.given else f", the residual's{given}"
     return (
