@@ -118,8 +118,11 @@ def _many_parents(world: str, by_player: Frames) -> Iterator[Goal]:
 def _confounded(world: str, by_player: Frames) -> Iterator[Goal]:
     thompson = by_player["thompson"]["regret"].mean()
     for player, own in _looking(by_player):
-        left = own["suspect_left"].fillna(float("inf")).median()
-        yield Goal(world, player, "median rounds until X is given up", f"{left:,.0f}", "≤ 100", left <= 100)
+        left, gone = (
+            own[column].fillna(float("inf")).median() for column in ("suspect_left", "suspect_gone")
+        )
+        what = "median rounds until X is ruled out as the only cause (until it is no candidate at all)"
+        yield Goal(world, player, what, f"{left:,.0f} ({gone:,.0f})", "≤ 100", left <= 100)
         yield _ratio(world, player, "mean regret / Thompson's", own["regret"].mean(), thompson, 1.5)
         yield _identified_wrongly(world, player, own)
 

@@ -39,7 +39,8 @@ class Watched:
     table
         Rows under do() that it sees before the first pull.
     suspect
-        A variable; `suspect_left` becomes the round from which on it isn't a candidate any more.
+        A variable; `suspect_left` becomes the round from which on it is ruled out as the only cause, and
+        `suspect_gone` that from which on it is no candidate of invariance screening either.
     wrongly_certain
         Whether an arm was ever certain to be the best, as sessions judge it, and wasn't.
     seen_as_set
@@ -55,6 +56,7 @@ class Watched:
     horizon: int = 1
     rounds: int = 0
     suspect_left: int | None = None
+    suspect_gone: int | None = None
     certain: bool = False
     wrongly_certain: bool = False
     seen_as_set: bool = False
@@ -67,6 +69,7 @@ class Watched:
         if self.table is not None:
             self.policy.warm_start(Intervention(), self.table)
             self._check()
+        self._watch_suspect()
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -79,12 +82,21 @@ class Watched:
         self.rounds += len(rows)
         done = pull.intervention
         self._set_rows[done] = self._set_rows.get(done, 0) + len(rows)
-        if self.suspect is not None and self.suspect_left is None:
-            suspected = (self.suspect,)
-            if suspected not in (self.policy.candidates or ()) and self.reward_variables != suspected:
-                self.suspect_left = self.rounds
+        self._watch_suspect()
         if self.rounds >= self._check_at:
             self._check()
+
+    def _watch_suspect(self) -> None:
+        if self.suspect is None or self.suspect_gone is not None:
+            return
+        suspected = (self.suspect,)
+        if self.reward_variables == suspected:
+            return
+        gone = suspected not in (self.policy.candidates or ())
+        if self.suspect_left is None and (gone or self.policy.fallback is not None):
+            self.suspect_left = self.rounds
+        if gone:
+            self.suspect_gone = self.rounds
 
     def _disturbed(self, rewards: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.disturbed == "drift":
@@ -157,6 +169,7 @@ def play_run(
         "wrongly_certain": watched.wrongly_certain,
         "seen_as_set": watched.seen_as_set,
         "suspect_left": watched.suspect_left,
+        "suspect_gone": watched.suspect_gone,
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,44 +19,56 @@ class QuestionCost:
     """The regret of questions, as the rows so far estimate it, beside the regret of all other rounds.
 
     The estimated regret of a round is the difference between the highest mean of any arm and the mean of the
-    arm pulled; an arm without rows counts as one with the mean of all rows. A question is affordable as long
-    as all questions together cost at most a fixed share of what all other rounds have cost. So questions
-    multiply the regret of an index policy by at most 1 + share, at any horizon and in any unit of the reward,
-    and questions about arms that are as good as the best one are free.
+    arm pulled; an arm without rows counts as one with the mean of all rows. For a question it is less by the
+    standard error of the arm's mean: an arm that the rows don't tell from the best one costs nothing, since
+    an index policy pulls it as well. A question is affordable as long as all questions together cost at most
+    a fixed share of what all other rounds have cost. So questions multiply the regret of an index policy by
+    about 1 + share at most, at any horizon and in any unit of the reward.
 
     Parameters
     ----------
     share
         The largest cost of all questions, relative to the cost of all other rounds.
+    noise_scale
+        σ of the reward under every arm.
+    share_to_end
+        The same for questions that can be seen to come to an end; None: `share`.
     """
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share: float, noise_scale: float, share_to_end: float | None = None) -> None:
         self._share = share
+        self._share_to_end = share if share_to_end is None else share_to_end
+        self._noise_scale = noise_scale
         self._asked: dict[Intervention, int] = {}
 
     def add(self, intervention: Intervention, rows: int) -> None:
         """Count so many rows of a question."""
         self._asked[intervention] = self._asked.get(intervention, 0) + rows
 
-    def affords(self, pull: Pull, arms: ArmTotals) -> bool:
+    def affords(self, pull: Pull, arms: ArmTotals, to_end: float = math.inf) -> bool:
         """Return whether `pull` is affordable; `arms` has the rows in which each arm was set.
 
-        Rounds of do() don't count, since their rows may come from a table.
+        Rounds of do() don't count, since their rows may come from a table. `to_end` is the estimated cost of
+        all pulls until the question is answered: one that is within reach is worth more than one of which
+        only a part can be paid for.
         """
         gaps, typical = self.gaps(arms)
-        asked = self._cost(gaps, typical, arms)
-        of_pull = _cost_of(pull.intervention, pull.size, gaps, typical, arms)
+        likely = self.likely_gaps(arms)
+        asked = self._cost(likely, typical, arms)
+        of_pull = _cost_of(pull.intervention, pull.size, likely, typical, arms)
         pulled = np.where([bool(arm) for arm in arms.arms], arms.rows, 0)
-        return asked + of_pull <= self._share * max(float(gaps @ pulled) - asked, 0.0)
+        others = max(float(gaps @ pulled) - asked, 0.0)
+        return asked + of_pull <= self._share * others or asked + to_end <= self._share_to_end * others
 
-    def below_index(self, pull: Pull, arms: ArmTotals, noise_scale: float) -> bool:
+    def below_index(self, pull: Pull, arms: ArmTotals) -> bool:
         """Return whether all questions and `pull` cost less than an index policy is going to pay.
 
         Such a policy tells an arm with gap Δ from the best one by some 6σ²/Δ² rounds, which cost 6σ²/Δ, and
         never pays more than Δ a round.
         """
         gaps, typical = self.cautious_gaps(arms)
-        needed = 6.0 * noise_scale**2 / np.maximum(gaps, 1e-9 * noise_scale)
+        noise = self._noise_scale
+        needed = 6.0 * noise**2 / np.maximum(gaps, 1e-9 * noise)
         of_index = np.minimum(needed, gaps * max(arms.rounds, len(gaps))).sum()
         of_pull = _cost_of(pull.intervention, pull.size, gaps, typical, arms)
         return self._cost(gaps, typical, arms) + of_pull <= self._share * float(of_index)
@@ -72,6 +86,11 @@ class QuestionCost:
         means = (arms.totals + _PRIOR_ROWS * overall) / (arms.rows + _PRIOR_ROWS)
         best = float(means.max())
         return best - means, best - overall
+
+    def likely_gaps(self, arms: ArmTotals) -> NDArray[np.float64]:
+        """Return `gaps` less one standard error of each arm's mean, at least 0, float64 [arms]."""
+        gaps, _ = self.gaps(arms)
+        return np.maximum(gaps - self._noise_scale / np.sqrt(np.maximum(arms.rows, 1)), 0.0)
 
     @staticmethod
     def gaps(arms: ArmTotals) -> tuple[NDArray[np.float64], float]:

@@ -41,8 +41,9 @@ _SHARE = 1.5
 _PATIENCE = 32
 # The largest cost of separating pulls, relative to what an index policy is going to pay.
 _TEST_SHARE = 0.5
-# The largest cost of questions once no set is left, relative to that of all other rounds.
-_COST_SHARE = 0.2
+# The largest cost of questions once no set is left, relative to that of all other rounds, and of those that
+# will be answered at a cost below the second share.
+_COST_SHARE, _COST_SHARE_TO_END = 0.3, 0.6
 _ASK_AGAIN = 1.02  # growth of the rows after which a question that wasn't affordable is considered again
 # Growth of the rows during which the last set has to survive alone before it is identified: false ones fall
 # one after the other, and the last of them is no better than those before it.
@@ -52,12 +53,12 @@ _ALONE = 2.0
 class ScreeningUCB(Policy):
     """Rule out every set of variables that can't be the reward's parents; play MOSS on the remaining one.
 
-    While several sets are left, it pulls the arm that best separates the leader (the surviving set that
-    predicts best) from the challenger (the surviving set that is hardest to rule out), as long as this pays:
-    in as many rounds as there are arms, which MOSS would need for its first pass anyway, and later whenever
-    the rounds still needed are fewer than those played. In all other rounds it plays anytime MOSS over the
-    survivors' arms, or over all arms once there have been 32 rounds per arm or if a survivor has states that
-    can't be set. If no set explains the reward, separating pulls need not have the expected effect.
+    While several sets are left, it pulls the arm that best separates, for its cost, the leader (the surviving
+    set that predicts best) from the challenger (the surviving set that is hardest to rule out), as long as
+    this pays: in as many rounds as there are arms, which MOSS would need for its first pass anyway, and later
+    whenever the rounds still needed are fewer than those played. In all other rounds it plays anytime MOSS
+    over the survivors' arms, or over all arms once there have been 32 rounds per arm or if a survivor has
+    states that can't be set. If no set explains the reward, separating pulls need not have the expected effect.
     Therefore, beyond a first pass, at most 1.5√(arms · t)/max_parents of t rounds are separating pulls, and
     they cost at most half of what an index policy is going to pay (`QuestionCost`).
 
@@ -69,9 +70,9 @@ class ScreeningUCB(Policy):
     (`cb_pgm.evidence.invariance`) looks for the set of `max_parents` variables that explains everything that
     interventions change. If one is left, and each of its variables was set often enough to have shown a
     difference between setting and seeing it, it is identified and `fallback` says so; the arms are played as
-    before. Until then a sixth of the regret, at most, is paid for pulls that tell apart what is left. That is
-    right as long as the reward has that many observed parents, and no hidden cause of the
-    reward reaches them or their ancestors.
+    before. Until then about a quarter of the regret, at most, is paid for pulls that tell apart what is left,
+    or three eighths where an answer is within reach (`QuestionCost`). The result is right as long as the
+    reward has that many observed parents, and no hidden cause of the reward reaches them or their ancestors.
 
     Parameters
     ----------
@@ -202,14 +203,15 @@ class ScreeningUCB(Policy):
         self._codes_of = {arm: self._coded(arm) for arm in arms}
         self._pull_of = {self._codes_of[pull.intervention]: pull for pull in self._pulls}
         self._settable_codes = np.zeros((len(self.states), max(self._n_states)), dtype=np.bool_)
-        for variable, state in self._codes_of.values():
-            self._settable_codes[variable, state] = True
+        codes = np.array(list(self._codes_of.values()), dtype=np.int64).reshape(-1, 2)
+        self._arm_codes = codes[:, 0], codes[:, 1]  # of the arms in their order
+        self._settable_codes[self._arm_codes] = True
         self._recent = RecentRows(self._n_states)
         self.screening = self._new_screening(1)
         self._telling: set[Intervention] = set()  # arms last asked for to tell sets apart
         self._telling_rounds = 0
-        self._tests = QuestionCost(_TEST_SHARE)  # while sets are left
-        self._questions = QuestionCost(_COST_SHARE)  # once none is
+        self._tests = QuestionCost(_TEST_SHARE, self.noise_scale)  # while sets are left
+        self._questions = QuestionCost(_COST_SHARE, self.noise_scale, _COST_SHARE_TO_END)  # once none is
         self._left = -1
         self._told_apart: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._named: tuple[str, ...] = ()
@@ -284,19 +286,24 @@ class ScreeningUCB(Policy):
         leader, challenger = pair
         screening = self.screening
         first, second = screening.expert(leader), screening.expert(challenger)
-        arm, difference = self._recent.best_arm(
+        gaps, typical = self._tests.cautious_gaps(self._arms)
+        # With the typical gap added, an arm that may be the best one isn't asked however little it tells.
+        costs = self._costs(gaps + typical)
+        arm, by_cost = self._recent.best_arm(
             list(dict.fromkeys((*first, *second))),
             self._settable_codes,
             (first, screening.predictions(leader)),
             (second, screening.predictions(challenger)),
+            costs,
         )
+        difference = by_cost * float(costs[arm])
         missing = (screening.threshold - screening.margins()[challenger]) * 2.0 * self.parent_noise_scale**2
         if missing > difference * max(rounds, arms):
             return None
         pull = self._pull_of[arm]
         if under_way and missing <= difference * under_way.get(pull.intervention, 0):
             return None  # what is under way will do
-        if not self._tests.below_index(pull, self._arms, self.noise_scale):
+        if not self._tests.below_index(pull, self._arms):
             return None
         self._told_apart = first, second
         self._telling.add(pull.intervention)
@@ -315,11 +322,8 @@ class ScreeningUCB(Policy):
         leader = int(left[np.argmin(test.fits()[left])])
         others = left[left != leader]
         challenger = int(others[np.argmin(test.margins()[others])]) if len(others) else leader
-        gaps, typical = self._questions.gaps(self._arms)
-        costs = np.ones(self._settable_codes.shape)
-        for position, (variable, state) in enumerate(self._codes_of.values()):
-            costs[variable, state] = gaps[position] + typical
-        costs = np.maximum(costs, 1e-9 * self.noise_scale)
+        costs = self._costs(self._questions.likely_gaps(self._arms))
+        to_end = math.inf
         first, second = (tuple(int(v) for v in test.candidates[place]) for place in (leader, challenger))
         if challenger == leader:
             # Only rows in which its variables are set are missing.
@@ -329,15 +333,18 @@ class ScreeningUCB(Policy):
             row, cheapest = divmod(int(np.argmin(allowed)), allowed.shape[1])
             arm = first[row], cheapest
         else:
-            arm, _ = self._recent.best_arm(
+            arm, worth = self._recent.best_arm(
                 list(dict.fromkeys((*first, *second))),
                 self._settable_codes,
                 (first, test.predictions(leader)),
                 (second, test.predictions(challenger)),
                 costs,
             )
+            if worth > 0:
+                missing = test.threshold - float(test.margins()[challenger])
+                to_end = missing * 2.0 * self.noise_scale**2 / worth
         pull = self._pull_of.get(arm)
-        if pull is None or not self._questions.affords(pull, self._arms):
+        if pull is None or not self._questions.affords(pull, self._arms, to_end):
             self._ask_again_at = _ASK_AGAIN * test.rows
             return None
         if pull.intervention in under_way:
@@ -345,6 +352,12 @@ class ScreeningUCB(Policy):
         self._told_apart = first, second
         self._telling.add(pull.intervention)
         return pull
+
+    def _costs(self, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what a round of each arm costs, float64 [n, K], positive, from the gaps of all arms."""
+        costs = np.ones(self._settable_codes.shape)
+        costs[self._arm_codes] = np.maximum(gaps[: len(self._codes_of)], 1e-9 * self.noise_scale)
+        return costs
 
     def affords(self, pull: Pull) -> bool:
         """Return whether another question costs little enough beside the rounds that aren't questions."""
@@ -560,7 +573,7 @@ class ScreeningUCB(Policy):
         return IdentifiedPlay(
             parent_arms,
             self._arms,
-            np.array(list(self._codes_of.values()), dtype=np.int64),
+            np.column_stack(self._arm_codes),
             parents,
             cover,
             refresh,

@@ -240,7 +240,7 @@ class Session:
             variables with them; other policies refuse them.
         again
             Accept rows equal, in every column, to those that one call told for the same arm before: these are
-            other rows. A program that tells the rows as it measures them itself should say so.
+            other rows. Mappings told for an earlier pull pass without it if they may be equal by chance.
 
         Raises
         ------
@@ -272,7 +272,8 @@ class Session:
                 allow_unknown=allow_unknown,
             )
             digest = digest_of(given, checked, state.settings)
-            if not again and state.was_told(chosen, digest):
+            from_file = isinstance(rows, str | os.PathLike)
+            if not again and state.was_told(chosen, digest, checked, from_file=from_file):
                 raise SessionError(
                     f"Expected new rows of {chosen} but found the rows of {given.table.source}, which "
                     f"{chosen.intervention} has already: add --again (again=True in Python) if they are "

@@ -165,7 +165,8 @@ def test_a_run_says_what_was_lost_and_claimed_and_equal_seeds_give_equal_runs() 
     row = play_run(world, screening, 0, 5, None)
     assert row == play_run(world, screening, 0, 5, None)
     assert row["player"] == "screening"
-    assert row["suspect_left"] >= 1
+    # The table rules X out as the only cause; set rows then rule it out as what interventions act through.
+    assert row["suspect_left"] == 0 < row["suspect_gone"]
     assert not row["seen_as_set"]
     assert play_run(world, moss, 0, 5, None)["identified"] is False
 

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cb_pgm import Session, SessionError
@@ -56,12 +57,12 @@ def test_mappings_told_twice(tmp_path: Path) -> None:
         seen = set()
         refused = 0
         for _ in range(8):
-            (pull,) = session.ask(batch=3)
+            (pull,) = session.ask(batch=5)
             ((variable, state),) = pull.intervention.items()
-            told = [{variable: state, "y": y} for y in (1, 2, 3)]
+            told = [{variable: state, "y": y} for y in (1, 2, 3, 4, 5)]
             if state in seen:
                 file = tmp_path / "rows.csv"
-                file.write_text("y,a\r\n" + "".join(f"{y}.0, {state}\r\n" for y in (1, 2, 3)))
+                file.write_text("y,a\r\n" + "".join(f"{y}.0, {state}\r\n" for y in (1, 2, 3, 4, 5)))
                 for same in (told, [{"y": 1.0 * row["y"], variable: state} for row in told], file):
                     with pytest.raises(
                         SessionError, match=r"has already: add --again \(again=True in Python"
@@ -70,8 +71,21 @@ def test_mappings_told_twice(tmp_path: Path) -> None:
                 refused += 1
                 told = [{**row, "patient": 10 * pull.number + n} for n, row in enumerate(told)]
             seen.add(state)
-            assert session.tell(told).rows == 3
+            assert session.tell(told).rows == 5
     assert refused >= 5
+
+
+@pytest.mark.parametrize("batch", [1, 2, 8])
+def test_rows_that_a_program_makes_are_not_told_twice(batch: int, tmp_path: Path) -> None:
+    """Rows with 16 equally likely contents pass in 400 rows without a single refusal, however few at once."""
+    rng = np.random.default_rng(batch)
+    states = {name: ["0", "1"] for name in "abc"}
+    with start(tmp_path / "s", states=states, reward="y", reward_range=(0, 1), policy="moss") as session:
+        for _ in range(400 // batch):
+            (pull,) = session.ask(batch=batch)
+            drawn = rng.integers(0, 2, size=(pull.left, 4))
+            rows = [{**dict(zip("abcy", map(str, row), strict=True)), **pull.intervention} for row in drawn]
+            session.tell(rows)
 
 
 @pytest.mark.parametrize("link", ["same", "symbolic", "hard", "journal"])
