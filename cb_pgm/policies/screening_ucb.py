@@ -58,9 +58,9 @@ class ScreeningUCB(Policy):
     this pays: in as many rounds as there are arms, which MOSS would need for its first pass anyway, and later
     whenever the rounds still needed are fewer than those played. In all other rounds it plays anytime MOSS
     over the survivors' arms, or over all arms once there have been 32 rounds per arm or if a survivor has
-    states that can't be set. If no set explains the reward, separating pulls need not have the expected effect.
-    Therefore, beyond a first pass, at most 1.5√(arms · t)/max_parents of t rounds are separating pulls, and
-    they cost at most half of what an index policy is going to pay (`QuestionCost`).
+    states that can't be set. If no set explains the reward, separating pulls need not have the expected
+    effect. Therefore, beyond a first pass, at most 1.5√(arms · t)/max_parents of t rounds are separating
+    pulls, and they cost at most half of what an index policy is going to pay (`QuestionCost`).
 
     Once one set is left, its arms are played by all rows with its states, set or observed. It is the only set
     of its size that could explain the reward alone. Other arms may stay open (`IdentifiedPlay`), and the test
