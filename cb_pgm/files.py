@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cb_pgm.errors import CausalBanditError
+from discovery.wording import visible
 
 __all__ = [
     "check_folder",
@@ -122,5 +123,5 @@ def check_not_among(path: Path, kept: Iterable[Path], what: str) -> None:
 
 
 def print_text(text: str) -> None:
-    """Write `text` and a line end to stdout."""
-    sys.stdout.write(f"{text}\n")
+    """Write `text` and a line end to stdout; on a terminal controls are shown as escapes."""
+    sys.stdout.write(f"{visible(text) if sys.stdout.isatty() else text}\n")

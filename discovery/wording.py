@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
-__all__ = ["did_you_mean", "listed", "no_column", "quoted"]
+__all__ = ["did_you_mean", "listed", "no_column", "quoted", "visible"]
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
 
 
 def quoted(text: str) -> str:
@@ -57,3 +62,16 @@ def no_column(name: str, names: Collection[str], source: str) -> str:
     """
     hint = did_you_mean(name, names) or f"its columns are {listed(names)}"
     return f"no column {quoted(name)} in {source}: {hint}"
+
+
+def visible(text: str) -> str:
+    r"""Return text with escapes for the characters that are not seen, or that turn the text around them.
+
+    Line ends and tabs stay.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2Jb\u202ec"))
+    a\x1b[2Jb\u202ec
+    """
+    return _UNSEEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

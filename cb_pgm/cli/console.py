@@ -8,14 +8,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from discovery.wording import visible
+
 __all__ = ["note", "progress", "waiting"]
 
 _SECONDS_BETWEEN_LINES = 30.0
 
 
 def note(text: str) -> None:
-    """Write one line to stderr."""
-    sys.stderr.write(f"{text}\n")
+    """Write one line to stderr, controls as escapes: a name in a file never steers a terminal."""
+    sys.stderr.write(f"{visible(text)}\n")
     sys.stderr.flush()
 
 

@@ -20,6 +20,7 @@ from cb_pgm.cli.options import (
 )
 from cb_pgm.cli.usage import UsageError
 from cb_pgm.files import check_folder, json_text, print_text, whole_folder, write_text
+from discovery.wording import visible
 
 if TYPE_CHECKING:
     from cb_pgm.effects.report import EffectsReport
@@ -160,7 +161,7 @@ def _write(report: EffectsReport, variables: Sequence[str], folder: Path) -> Non
 
     answer = report.to_dict()
     write_text(folder / "effects.json", json_text(answer))
-    write_text(folder / "effects.txt", report.to_text())
+    write_text(folder / "effects.txt", visible(report.to_text()))
     figure = draw_effects(effects_frame(answer), report.do_nothing, reward=report.reward)
     save(figure, folder / "effects")
     if not report.models:

@@ -20,6 +20,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any
 
+from cb_pgm.cli.console import note
 from cb_pgm.cli.usage import COMMANDS, UsageError, WholeNames
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.provenance import VERSION, recorded_command
@@ -154,7 +155,7 @@ def _stopped(line: str, status: int, debug: bool) -> int:
         import traceback
 
         traceback.print_exc()
-    sys.stderr.write(f"{line}\n")
+    note(line)
     return status
 
 

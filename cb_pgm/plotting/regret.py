@@ -25,6 +25,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
 from cb_pgm.files import replaced
+from discovery.wording import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -210,8 +211,8 @@ def svg_text(figure: Figure, *, transparent: bool = False) -> str:
 
 
 def legal(text: str) -> str:
-    """Return the text with a replacement character for each that XML can't hold."""
-    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Return the text with escapes for controls, and a replacement character for each that XML can't hold."""
+    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", visible(text))
 
 
 def _list_lines(figure: Figure, axes: Axes) -> None:

@@ -11,6 +11,8 @@ from typing import ClassVar
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from discovery.wording import visible
+
 __all__ = [
     "Block",
     "Code",
@@ -145,9 +147,6 @@ class Page:
 
 
 # Controls, directional marks and invisible characters; not tab and line ends, nor the joiners of scripts.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
-)
 _LETTER = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 _RIGHT_TO_LEFT = re.compile(f"([{_LETTER}]+(?:[^\\S\\n]+[{_LETTER}]+)*)")
 
@@ -175,7 +174,7 @@ def _visible(value: object) -> object:
     """Return text with escapes for the characters that are not seen, or that turn the text around them."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return _UNSEEN.sub(lambda found: found.group().encode("unicode_escape").decode(), value)
+    return visible(value)
 
 
 def _isolated(value: str) -> Markup:

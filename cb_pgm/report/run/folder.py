@@ -33,6 +33,7 @@ from cb_pgm.provenance import command, versions
 from discovery import EssentialGraph
 from discovery.documents import json_content
 from discovery.table.discrete_table import source_name
+from discovery.wording import visible
 
 __all__ = ["RunFolder", "read_run", "resolved_settings", "run_material", "write_run"]
 
@@ -52,7 +53,7 @@ def write_run(report: RunReport, folder: Path) -> None:
     write_text(folder / "result.json", json_text(report.to_dict()))
     write_text(folder / "settings.json", json_text(resolved_settings(task)))
     write_text(folder / "report.json", json_text(run_material(report)))
-    write_text(folder / "summary.txt", report.to_text())
+    write_text(folder / "summary.txt", visible(report.to_text()))
     curves = report.curves()
     curves.to_csv(folder / "regret.csv", index=False, float_format="%.10g")
     title = f"Reward {task.settings.reward}{', minimized' if task.settings.minimize else ''}"

@@ -102,6 +102,22 @@ def test_control_characters_reach_no_svg(tmp_path: Path) -> None:
     from cb_pgm.plotting.regret import new_figure, save
 
     figure = new_figure(3, 2)
-    figure.suptitle("a\x07b\x1b")
+    figure.suptitle("a\x07b\x1b\u202ec")
     _, svg = save(figure, tmp_path / "x")
-    ElementTree.fromstring(svg.read_text(encoding="utf-8"))
+    text = svg.read_text(encoding="utf-8")
+    ElementTree.fromstring(text)
+    assert "\u202e" not in text
+
+
+def test_a_name_steers_no_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a\x1b[2J,b\n" + "0,0\n1,1\n0,0\n1,1\n0,1\n" * 20)
+    command = ["discover", str(path), "--method", "chow-liu"]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(command) == 0
+    assert main([*command, "--reward", "c\x1b[2J"]) == 1
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err
+    assert r"a\x1b[2J" in said.out
