@@ -74,7 +74,7 @@ def test_every_run_plays_a_tree_of_its_own_and_quantiles_are_over_them() -> None
         drawn.append(instances.tree(6, 2, reward_gap=0.2, seed=rng))
         return drawn[-1]
 
-    plan = make_plan(tree, horizon=400, policies=["screening"], runs=12, seed=3)
+    plan = make_plan(tree, horizon=4000, policies=["screening"], runs=12, seed=3)
     assert plan.instances == len(drawn) == max(forecast.runs for forecast in plan.forecasts)
     assert len({(system.reward_parents, *system.dag.edges) for system in drawn}) > 1
     assert plan.effective.reward_gap == pytest.approx(0.2, abs=1e-9)
@@ -84,7 +84,7 @@ def test_every_run_plays_a_tree_of_its_own_and_quantiles_are_over_them() -> None
         assert forecast.standard_error is not None
     screening = plan.forecasts[1]
     assert screening.pulls_low <= screening.pulls_to_name <= screening.pulls_high
-    assert make_plan(tree, horizon=400, policies=["screening"], runs=12, seed=3) == plan
+    assert make_plan(tree, horizon=4000, policies=["screening"], runs=12, seed=3) == plan
 
 
 def test_policies_stop_when_stable_and_the_others_forecasts_stay_the_same() -> None:
