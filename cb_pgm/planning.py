@@ -26,6 +26,7 @@ from cb_pgm.policies.registry import make_policy, policy_kind
 from cb_pgm.search import is_forest
 from cb_pgm.simulation import Run, simulate
 from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
+from cb_pgm.wording import decimal
 
 if TYPE_CHECKING:
     from cb_pgm.model.intervention import Intervention
@@ -290,6 +291,7 @@ def _plan(
     stopped: str | None,
     unit: RewardUnit,
 ) -> Plan:
+    played = {name: [(run.outside(unit), drawn) for run, drawn in own] for name, own in played.items()}
     different = list({id(context): context for context in contexts}.values())
     by_budget = sorted(different, key=lambda context: _effective(context, horizon).exploration or math.inf)
     median = by_budget[(len(by_budget) - 1) // 2]
@@ -304,7 +306,7 @@ def _plan(
         instances=len(different),
         printed=_scaled(_budget(median, (system.reward_gap(), system.effect_gap()), horizon), unit),
         effective=_scaled(_effective(median, horizon), unit),
-        forecasts=tuple(_forecast(name, own, played["ucb"], unit) for name, own in played.items()),
+        forecasts=tuple(_forecast(name, own, played["ucb"]) for name, own in played.items()),
         advice=(),
         stopped=stopped,
     )
@@ -340,7 +342,6 @@ def _forecast(
     name: str,
     played: Sequence[tuple[Run, CausalSystem]],
     of_ucb: Sequence[tuple[Run, CausalSystem]],
-    unit: RewardUnit,
 ) -> Forecast:
     kind, runs = policy_kind(name), [run for run, _ in played]
     right = [
@@ -354,7 +355,7 @@ def _forecast(
         if pulls and kind.identifies
         else [None] * 3
     )
-    regrets = [unit.difference(run.regret) for run in runs]
+    regrets = [run.regret for run in runs]
     regret_low, regret_median, regret_high = np.quantile(regrets, _QUANTILES).tolist()
     return Forecast(
         policy=name,
@@ -405,10 +406,7 @@ def _advice(plan: Plan, parents: int) -> tuple[str, ...]:
             advice.append(f"{name} is the wrong tool at {plan.horizon:,} rounds: UCB loses less")
     candidates = [forecast for forecast in plan.forecasts if not policy_kind(forecast.policy).is_oracle]
     best = min(candidates, key=lambda forecast: forecast.regret)
-    advice.append(f"least regret at {plan.horizon:,} rounds: {best.policy}, {_whole(best.regret)} on average")
+    advice.append(
+        f"least regret at {plan.horizon:,} rounds: {best.policy}, {decimal(best.regret)} on average"
+    )
     return tuple(advice)
-
-
-def _whole(regret: float) -> str:
-    """Return a regret without decimals, or with four digits where these say nothing."""
-    return f"{regret:,.0f}" if regret == 0 or 1 <= abs(regret) < 1e15 else f"{regret:.4g}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["count", "did_you_mean", "listed", "nearest", "number", "setting", "share"]
+__all__ = ["count", "decimal", "did_you_mean", "listed", "nearest", "number", "setting", "share"]
 
 
 def number(value: float | None, spread: float | None = None) -> str:
@@ -31,6 +31,18 @@ def number(value: float | None, spread: float | None = None) -> str:
             return f"{value:,.{max(0, 3 - math.floor(math.log10(spread)))}f}"
         return f"{value:.{min(17, 4 + math.ceil(math.log10(abs(value) / spread)))}g}"
     return f"{round(value):,}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def decimal(value: float, decimals: int = 0) -> str:
+    """Return a number with so many decimals, or with four digits where these say nothing.
+
+    Examples
+    --------
+    >>> [decimal(value, 1) for value in (1234.56, 0.0123, 0.0, 1e160)]
+    ['1,234.6', '0.0123', '0.0', '1e+160']
+    """
+    plain = value == 0 or 10.0**-decimals <= abs(value) < 1e15
+    return f"{value:,.{decimals}f}" if plain else f"{value:.4g}"
 
 
 def count(number_of: int, thing: str, things: str | None = None) -> str:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 __all__ = ["did_you_mean", "listed", "no_column", "quoted", "visible"]
 
+# Controls, directional marks and invisible characters; not tab and line ends, nor the joiners of scripts.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 )
@@ -64,14 +65,14 @@ def no_column(name: str, names: Collection[str], source: str) -> str:
     return f"no column {quoted(name)} in {source}: {hint}"
 
 
-def visible(text: str) -> str:
+def visible(text: str, unseen: re.Pattern[str] = _UNSEEN) -> str:
     r"""Return text with escapes for the characters that are not seen, or that turn the text around them.
 
-    Line ends and tabs stay.
+    Line ends and tabs stay, unless another pattern says what is not seen.
 
     Examples
     --------
     >>> print(visible("a\x1b[2Jb\u202ec"))
     a\x1b[2Jb\u202ec
     """
-    return _UNSEEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    return unseen.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

@@ -20,7 +20,6 @@ which a search of Tetrad's fails, or doesn't end in a minute, are left out of it
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import statistics
 import sys
@@ -33,6 +32,7 @@ import tetrad_own
 from accuracy_searches import OF_TETRAD, SEARCHES, TABLES, Record, measured
 from discovery_tables import shuffled
 from joblib import Parallel, delayed
+from record_file import keep, kept
 from results_page import add_option, markdown_table, write_section
 
 
@@ -48,16 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = {
         (kind, n_rows, seed) for kind in TABLES for n_rows in chosen.rows for seed in range(chosen.seeds)
     }
-    kept = [
+    before = [
         record
-        for record in _kept(chosen.records)
+        for record in kept(chosen.records)
         if (record["table"], record["n_rows"], record["seed"]) in wanted and record["search"] in searches
     ]
-    found = [record for record in kept if not record.get("failed")]
-    for record in _measured(sorted(wanted), searches, kept, chosen.jobs):
-        if chosen.records:
-            with chosen.records.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
+    found = [record for record in before if not record.get("failed")]
+    for record in _measured(sorted(wanted), searches, before, chosen.jobs):
+        keep(chosen.records, record)
         if record.get("failed"):
             continue
         found.append(record)
@@ -130,17 +128,11 @@ def _mean(records: dict[Any, Record], key: str) -> float:
     return statistics.fmean(record[key] for record in records.values())
 
 
-def _kept(path: Path | None) -> list[Record]:
-    if path is None or not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def _measured(
-    wanted: Sequence[tuple[str, int, int]], searches: Sequence[str], kept: Sequence[Record], jobs: int
+    wanted: Sequence[tuple[str, int, int]], searches: Sequence[str], before: Sequence[Record], jobs: int
 ) -> Iterator[Record]:
-    """Yield what isn't among `kept` yet, first seeds first."""
-    done = {(record["table"], record["n_rows"], record["seed"], record["search"]) for record in kept}
+    """Yield what isn't among those `before`, first seeds first."""
+    done = {(record["table"], record["n_rows"], record["seed"], record["search"]) for record in before}
     tasks = [
         (kind, n_rows, seed, left)
         for kind, n_rows, seed in sorted(wanted, key=lambda key: (key[2], key[1], key[0]))

@@ -20,7 +20,6 @@ fitted to the table as a rehearsal is.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +30,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from record_file import keep, kept
 from results_page import add_option, markdown_table, write_section
 
 from cb_pgm import CausalSystem, estimate_effects
@@ -105,19 +105,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kind in chosen.networks
         if kind not in SLOW or seed % SLOW_SHARE == 0
     ]
-    found = []
-    if chosen.json and chosen.json.exists():
-        lines = chosen.json.read_text(encoding="utf-8").splitlines()
-        found = [one for one in (Checked(**json.loads(line)) for line in lines) if one.cell in cells]
+    found = [one for one in (Checked(**record) for record in kept(chosen.json)) if one.cell in cells]
     left = [cell for cell in cells if cell not in {one.cell for one in found}]
     with progress(len(left), "Checking", unit="table") as step:
         for one in Parallel(chosen.jobs, return_as="generator_unordered")(
             delayed(checked)(*cell, chosen.draws) for cell in left
         ):
             found.append(one)
-            if chosen.json:
-                with chosen.json.open("a", encoding="utf-8") as file:
-                    file.write(f"{json.dumps(asdict(one))}\n")
+            keep(chosen.json, asdict(one))
             if step:
                 step(1)
     text = as_markdown(found, chosen.draws)

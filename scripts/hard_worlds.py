@@ -12,7 +12,6 @@ Writes to the output folder, the same for the same seed:
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Hashable, Iterator
@@ -24,6 +23,7 @@ from hard_worlds_goals import goals, regret_table
 from hard_worlds_runs import estimated_graph, play_run
 from hard_worlds_settings import Player, World, worlds
 from joblib import Parallel, delayed, parallel_config
+from record_file import keep, kept
 from results_page import add_option, markdown_table, write_section
 
 from cb_pgm.cli.console import progress
@@ -84,7 +84,7 @@ def played(wanted: list[World], seed: int, jobs: int, records: Path) -> pd.DataF
         for player in world.players
         for run in range(world.sessions if player.session else world.runs)
     ]
-    done = _recorded(records)
+    done: dict[str, dict[str, Any]] = dict(kept(records))
     left = [job for job in todo if _identity(job, seed) not in done]
     graphs = _graphs([(world, run) for world, player, run in left if player.estimated], seed, jobs)
     # The longest first, so that no core idles at the end.
@@ -93,11 +93,9 @@ def played(wanted: list[World], seed: int, jobs: int, records: Path) -> pd.DataF
         delayed(_played)(job, seed, graphs[_key(job[0], job[2])] if job[1].estimated else None)
         for job in left
     ]
-    with records.open("a", encoding="utf-8") as file:
-        for identity, row in _parallel(calls, jobs, "Playing"):
-            done[identity] = row
-            file.write(json.dumps([identity, row], default=lambda value: value.item()) + "\n")
-            file.flush()
+    for identity, row in _parallel(calls, jobs, "Playing"):
+        done[identity] = row
+        keep(records, [identity, row])
     return pd.DataFrame([done[_identity(job, seed)] for job in todo])
 
 
@@ -108,14 +106,6 @@ def _played(job: Job, seed: int, graph: EssentialGraph | None) -> tuple[str, dic
 def _identity(job: Job, seed: int) -> str:
     world, player, run = job
     return repr((world.name, world.horizon, world.n_systems, player, run, seed))
-
-
-def _recorded(records: Path) -> dict[str, dict[str, Any]]:
-    if not records.exists():
-        return {}
-    whole = records.read_text(encoding="utf-8").rpartition("\n")[0]  # a last line may be half-written
-    records.write_text(f"{whole}\n" if whole else "", encoding="utf-8")
-    return dict(json.loads(line) for line in whole.splitlines())
 
 
 def _graphs(needed: list[tuple[World, int]], seed: int, jobs: int) -> dict[Hashable, EssentialGraph]:

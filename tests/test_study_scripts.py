@@ -12,6 +12,7 @@ import headline_text
 import numpy as np
 import pandas as pd
 import pytest
+import record_file
 import scaling
 from pictures import ink, words
 
@@ -184,3 +185,14 @@ def test_headline(tmp_path):
         assert words_of in said
     assert ink(tmp_path / "headline.png") > 0.01
     assert run("headline.py", "--out", str(tmp_path)) == said
+
+
+def test_a_half_written_record_is_cut_off_and_the_file_goes_on(tmp_path):
+    file = tmp_path / "records.jsonl"
+    assert record_file.kept(file) == record_file.kept(None) == []
+    record_file.keep(file, {"a": np.float64(0.5), "b": "\u2028"})
+    with file.open("a", encoding="utf-8") as written:
+        written.write('{"a": 1')
+    assert record_file.kept(file) == [{"a": 0.5, "b": "\u2028"}]
+    record_file.keep(file, [1])
+    assert record_file.kept(file) == [{"a": 0.5, "b": "\u2028"}, [1]]

@@ -22,6 +22,7 @@ from cb_pgm.cli.options import (
 from cb_pgm.cli.usage import UsageError
 from cb_pgm.files import json_text, print_text
 from cb_pgm.policies.registry import POLICIES
+from cb_pgm.wording import decimal
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -184,14 +185,13 @@ def _text(plan: Plan) -> str:
         "The fixed budget of the theorems",
     ]
     for title, budget in (("gaps as printed", plan.printed), ("effective gaps", plan.effective)):
-        gaps = f"reward {_figure(budget.reward_gap, 4)}, effect {budget.effect_gap:.4f}"
+        gaps = f"reward {decimal(budget.reward_gap, 4)}, effect {budget.effect_gap:.4f}"
         if budget.batch is None:
             lines.append(f"  {title:<16} {gaps}: no number of pulls is enough")
         else:
             lines.append(
                 f"  {title:<16} {gaps}: {budget.batch:,} pulls an arm, at most {budget.exploration:,} to "
-                f"identify the cause, regret at most "
-                f"{_figure(budget.regret or 0.0, 0)}"
+                f"identify the cause, regret at most {decimal(budget.regret or 0.0)}"
             )
     several = f"{plan.instances:,} instances, one for each run" if plan.instances > 1 else "one system"
     lines += ["", f"Simulated on {several}: means, and in brackets the 10 % and 90 % quantiles over runs"]
@@ -212,19 +212,15 @@ def _text(plan: Plan) -> str:
 
 def _row(forecast: Forecast) -> list[str]:
     beats, pulls = forecast.beats_ucb_from, forecast.pulls_to_name
+    lost, low, high = (
+        decimal(regret, 1) for regret in (forecast.regret, forecast.regret_low, forecast.regret_high)
+    )
     return [
         forecast.policy,
         f"{forecast.runs}",
         "-" if forecast.fits is None else f"{forecast.named:.0%}",
         "-" if forecast.fits is None else f"{forecast.right:.0%}",
         "-" if pulls is None else f"{pulls:,} ({forecast.pulls_low:,}–{forecast.pulls_high:,})",
-        f"{_figure(forecast.regret, 1)} "
-        f"({_figure(forecast.regret_low, 1)}–{_figure(forecast.regret_high, 1)})",
+        f"{lost} ({low}–{high})",
         "-" if forecast.policy == "ucb" else "not in time" if beats is None else f"round {beats:,}",
     ]
-
-
-def _figure(value: float, decimals: int) -> str:
-    """Return a number with so many decimals, or with four digits where these say nothing."""
-    plain = value == 0 or 10.0**-decimals <= abs(value) < 1e15
-    return f"{value:,.{decimals}f}" if plain else f"{value:.4g}"

@@ -19,7 +19,7 @@ from cb_pgm.effects.open_edges import deciding_edges, drawn_edges
 from cb_pgm.effects.parents import likely_parents
 from cb_pgm.effects.report import EffectsReport
 from cb_pgm.effects.sink import sink_warnings
-from cb_pgm.effects.units import range_inside, report_outside
+from cb_pgm.effects.units import report_outside
 from cb_pgm.effects.values import ArmEffect, ArmRows
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import States
@@ -119,8 +119,7 @@ def estimate_effects(
     known = replace(settings, knowledge=_with_roots(knowledge, randomised))
     parents = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
     names = [rows.variables[column] for column in next(iter(parents))]
-    sigma = None if noise_scale is None else unit.difference_inside(noise_scale)
-    scale = reward_scale(rows, names, sigma, range_inside(reward_range, unit))
+    scale = reward_scale(rows, names, noise_scale, reward_range, unit)
     arms = arms_of(rows, _settable(rows, settable, not_settable), randomised)
     if not arms:
         raise CausalBanditError(

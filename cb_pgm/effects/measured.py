@@ -28,7 +28,16 @@ from scipy import stats
 
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 
-__all__ = ["BOUNDS_LEVEL", "Interval", "Sample", "anytime_interval", "bounds", "mean_interval", "set_bounds"]
+__all__ = [
+    "BOUNDS_LEVEL",
+    "Interval",
+    "Sample",
+    "anytime_interval",
+    "bounds",
+    "finite_ends",
+    "mean_interval",
+    "set_bounds",
+]
 
 #: The bounds of one arm hold with this probability.
 BOUNDS_LEVEL = 0.99
@@ -138,3 +147,10 @@ def mean_interval(sample: Sample, failure_prob: float, *, binary: bool) -> Inter
         return -math.inf, math.inf
     radius = float(stats.t.ppf(1 - failure_prob / 2, sample.rows - 1)) * math.sqrt(sample.of_mean)
     return sample.mean - radius, sample.mean + radius
+
+
+def finite_ends(interval: Interval | None) -> list[float | None] | None:
+    """Return the ends for JSON, which has no infinities: None for each of these, and for no interval."""
+    if interval is None:
+        return None
+    return [float(end) if math.isfinite(end) else None for end in interval]

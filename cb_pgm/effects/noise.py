@@ -10,6 +10,7 @@ import numpy as np
 
 from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.measured import Interval
+from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.fitting import fit_reward, is_binary
 from cb_pgm.model.reward_unit import RewardUnit
 
@@ -72,9 +73,23 @@ def reward_scale(
     rows: Rows,
     parents: Sequence[str],
     noise_scale: float | None,
-    reward_range: tuple[float, float] | None,
+    reward_range: Interval | None,
+    unit: RewardUnit,
 ) -> RewardScale:
-    """Return the scale of the rewards given `parents`; the range is that of the table unless it is given."""
+    """Return the scale of the rewards given `parents`, as it is inside.
+
+    Parameters
+    ----------
+    rows, parents
+        Rows with rewards as they are inside, and the names of the variables given which they scatter by σ.
+    noise_scale, reward_range
+        σ and the range in a person's `unit`; None: those of the rows.
+
+    Raises
+    ------
+    CausalBanditError
+        If a reward lies outside of `reward_range`.
+    """
     table, rewards = rows.pooled, rows.all_rewards
     low, high = float(rewards.min()), float(rewards.max())
     binary = is_binary(rewards)
@@ -86,9 +101,16 @@ def reward_scale(
     if not binary and deviation > 0:
         normal = deviation * math.sqrt(2 * math.log(len(rewards)))
         factor = max(1.0, float(np.abs(residuals).max()) / normal)
-    sigma = deviation * factor if noise_scale is None else noise_scale
+    sigma = deviation * factor if noise_scale is None else unit.difference_inside(noise_scale)
     explained = float(np.broadcast_to(expected, rewards.shape).std())
-    bottom, top = reward_range or ((0.0, 1.0) if binary else (low, high))
+    bottom, top = (0.0, 1.0) if binary else (low, high)
+    if reward_range is not None:
+        bottom, top = unit.inside(reward_range[0]), unit.inside(reward_range[1])
+        if not bottom <= low <= high <= top:
+            raise CausalBanditError(
+                f"Expected rewards from {reward_range[0]:g} to {reward_range[1]:g} but found them from "
+                f"{unit.outside(low):g} to {unit.outside(high):g}: widen the reward range"
+            )
     return RewardScale(
         parents=tuple(sorted(parents)),
         residual=sigma,

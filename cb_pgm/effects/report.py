@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-from cb_pgm.effects.measured import Interval
+from cb_pgm.effects.measured import finite_ends
 from cb_pgm.effects.text import report_text
 from cb_pgm.effects.values import Answer, ArmEffect, ArmRows
 from cb_pgm.model.intervention import Intervention
@@ -31,7 +30,7 @@ class EffectsReport(Answer):
         over graphs without enough of these.
         """
         return {
-            "do_nothing": {"mean": self.do_nothing, "interval": _ends(self.do_nothing_interval)},
+            "do_nothing": {"mean": self.do_nothing, "interval": finite_ends(self.do_nothing_interval)},
             "arms": [_arm(arm) for arm in self.arms],
             "edges": [
                 {"edge": list(edge.edge), "forward": edge.forward, "backward": edge.backward}
@@ -57,9 +56,9 @@ class EffectsReport(Answer):
             "intervention": dict(decision.leader) if set_it else None,
             "grounds": decision.grounds,
             "mean": decision.mean if set_it else self.do_nothing,
-            "interval": _ends(decision.interval if set_it else self.do_nothing_interval),
+            "interval": finite_ends(decision.interval if set_it else self.do_nothing_interval),
             "gain": None if gain is None else gain.gain,
-            "gain_interval": None if gain is None else _ends(gain.interval),
+            "gain_interval": finite_ends(None if gain is None else gain.interval),
             "p_best": decision.p_best,
             "next": list(decision.next),
         }
@@ -72,23 +71,17 @@ def _arm(arm: ArmEffect) -> dict[str, Any]:
         "state": arm.state,
         "seen": {"rows": 0, "mean": None} if seen is None else _rows(seen),
         "set": None if set_rows is None else _rows(set_rows),
-        "bounds": _ends(arm.bounds),
+        "bounds": finite_ends(arm.bounds),
         "mean": arm.mean,
-        "interval": _ends(arm.interval),
+        "interval": finite_ends(arm.interval),
         "p_best": arm.p_best,
         "p_better": arm.p_better,
     }
 
 
 def _rows(shown: ArmRows) -> dict[str, Any]:
-    return {"rows": shown.rows, "mean": shown.mean, "interval": _ends(shown.interval)}
+    return {"rows": shown.rows, "mean": shown.mean, "interval": finite_ends(shown.interval)}
 
 
 def _setting(intervention: Intervention) -> dict[str, str] | None:
     return dict(intervention) or None
-
-
-def _ends(interval: Interval | None) -> list[float | None] | None:
-    if interval is None:
-        return None
-    return [float(end) if math.isfinite(end) else None for end in interval]

@@ -7,29 +7,9 @@ from dataclasses import replace
 from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.report import EffectsReport
 from cb_pgm.effects.values import ArmEffect, ArmRows, Comparison, Decision
-from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.reward_unit import RewardUnit
 
-__all__ = ["range_inside", "report_outside"]
-
-
-def range_inside(reward_range: Interval | None, unit: RewardUnit) -> Interval | None:
-    """Return a given range of rewards as it is inside.
-
-    Raises
-    ------
-    CausalBanditError
-        If a reward of the table, which fill [0, 1] inside, lies outside of the range.
-    """
-    if reward_range is None:
-        return None
-    low, high = unit.inside(reward_range[0]), unit.inside(reward_range[1])
-    if not low <= 0 < 1 <= high:
-        raise CausalBanditError(
-            f"Expected rewards from {reward_range[0]:g} to {reward_range[1]:g} but found them from "
-            f"{unit.zero:g} to {unit.outside(1.0):g}: widen the reward range"
-        )
-    return low, high
+__all__ = ["report_outside"]
 
 
 def report_outside(report: EffectsReport, unit: RewardUnit) -> EffectsReport:

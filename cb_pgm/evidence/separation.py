@@ -35,7 +35,6 @@ class RecentRows:
         self._codes: NDArray[np.int16] = np.zeros((_KEPT, n), dtype=np.int16)
         self._older: NDArray[np.int64] = np.full(_KEPT, -1, dtype=np.int64)
         self._newest: NDArray[np.int64] = np.full((n, largest), -1, dtype=np.int64)
-        self._one: NDArray[np.float64] = np.ones((n, largest))
         self._seen = 0
         self._n_states = largest
 
@@ -51,9 +50,9 @@ class RecentRows:
         settable: NDArray[np.bool_],
         first: tuple[Sequence[int], NDArray[np.float64]],
         second: tuple[Sequence[int], NDArray[np.float64]],
-        costs: NDArray[np.float64] | None = None,
+        costs: NDArray[np.float64],
     ) -> tuple[tuple[int, int], float]:
-        """Return the arm on `variables` under which two explanations differ most, and the squared difference.
+        """Return the arm on `variables` under which two explanations differ most for its cost, and how much.
 
         Parameters
         ----------
@@ -64,15 +63,15 @@ class RecentRows:
         first, second
             Each an expert's variables and its predictions, float64 [cells] (`Screening.predictions`).
         costs
-            What a round of each arm costs, float64 [n, K], positive. If given, the arm is the one with the
-            largest squared difference by cost, which is returned too.
+            What a round of each arm costs, float64 [n, K], positive.
 
         Returns
         -------
         arm
             (variable, state), both as positions; (−1, −1) if the explanations differ under no arm.
         difference
-            The mean squared difference of the predictions under it, in squared units of the reward.
+            The mean squared difference of the predictions under it, in squared units of the reward, by its
+            cost.
 
         Notes
         -----
@@ -87,7 +86,7 @@ class RecentRows:
             first[1],
             np.asarray(second[0], dtype=np.int64),
             second[1],
-            self._one if costs is None else costs,
+            costs,
             self._codes,
             self._older,
             self._newest,

@@ -13,7 +13,6 @@ import numpy as np
 
 from cb_pgm.effects.canonical import canonical_rows
 from cb_pgm.effects.noise import RewardScale, reward_scale
-from cb_pgm.effects.units import range_inside
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.fitting import rehearse, rewards_of
 from cb_pgm.model.reward_unit import RewardUnit
@@ -83,8 +82,9 @@ class Pipeline(RunSettings):
         scale = reward_scale(
             canonical_rows(inside),
             self._explaining(table, system),
-            None if self.noise_scale is None else unit.difference_inside(self.noise_scale),
-            range_inside(self.reward_range, unit),
+            self.noise_scale,
+            self.reward_range,
+            unit,
         )
         context = self._context(system, scale, unit)
         entries = tuple(self._entries(context, maximised, used.graph, system))

@@ -6,13 +6,12 @@ table show nothing that the table doesn't. Against a known truth it rests on the
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.effects.measured import Interval, Sample, mean_interval
+from cb_pgm.effects.measured import Interval, Sample, finite_ends, mean_interval
 from cb_pgm.effects.text import hanging_sentences, recommendation_sentences
 from cb_pgm.model.fitting import is_binary, rewards_of
 from cb_pgm.model.intervention import Intervention
@@ -75,9 +74,9 @@ class Recommendation:
             "intervention": dict(self.leader) if self.is_decided else None,
             "grounds": self.grounds,
             "mean": self.mean if self.is_decided else self.do_nothing,
-            "interval": _ends(self.interval if self.is_decided else self.do_nothing_interval),
+            "interval": finite_ends(self.interval if self.is_decided else self.do_nothing_interval),
             "gain": self.gain,
-            "gain_interval": _ends(self.gain_interval),
+            "gain_interval": finite_ends(self.gain_interval),
             "p_best": self.p_best,
             "next": list(self.next_steps),
         }
@@ -202,9 +201,3 @@ def _ordered(one: float, other: float) -> Interval:
 
 def _text(interval: Interval) -> str:
     return f"{number(interval[0])} to {number(interval[1])}"
-
-
-def _ends(interval: Interval | None) -> list[float | None] | None:
-    if interval is None:
-        return None
-    return [float(end) if math.isfinite(end) else None for end in interval]

@@ -14,7 +14,7 @@ from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline.recommendation import Recommendation, recommend, recommendation_lines
 from cb_pgm.pipeline.task import Played, Task, budget_lines, groups_of
 from cb_pgm.policies.registry import policy_kind
-from cb_pgm.wording import count, listed, number
+from cb_pgm.wording import count, decimal, listed
 from discovery.table.discrete_table import source_name
 
 if TYPE_CHECKING:
@@ -214,9 +214,9 @@ def _row(report: RunReport, group: Sequence[Played]) -> list[str]:
         if played.outcome.interventions_to_find is not None
     ]
     regrets = [played.outcome.regret for played in group]
-    identified, right, regret = "–", "–", _regret(statistics.fmean(regrets))
+    identified, right, regret = "–", "–", decimal(statistics.fmean(regrets))
     if len(group) > 1:
-        regret += f" ({_regret(statistics.stdev(regrets))})"
+        regret += f" ({decimal(statistics.stdev(regrets))})"
     if found and len(group) == 1:
         identified = ", ".join(group[0].outcome.reward_variables)
         right = "yes" if report.task.correct(group[0]) else "no"
@@ -226,11 +226,6 @@ def _row(report: RunReport, group: Sequence[Played]) -> list[str]:
     after = f"{statistics.median_low(rounds):,}" if rounds else "–"
     verdict = [right] if report.task.is_truth else []
     return [group[0].policy, group[0].graph, identified, *verdict, after, regret]
-
-
-def _regret(mean: float) -> str:
-    """Return a regret in whole units, or with four digits where these say nothing."""
-    return number(mean) if 0 < abs(mean) < 1 or abs(mean) >= 1000 else f"{round(mean)}"
 
 
 def _fallbacks(report: RunReport) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discovery.table.columns import RawTable, TextColumn
 from discovery.table.number_format import as_number
-from discovery.wording import listed, quoted
+from discovery.wording import listed, quoted, visible
 
 __all__ = ["noticed_spellings"]
 
@@ -43,10 +43,9 @@ def _invisible(table: RawTable) -> Iterator[str]:
     for where, texts in _texts(table):
         odd = [text for text in texts if _INVISIBLE.search(text)]
         if odd:
-            shown = _INVISIBLE.sub(lambda found: found[0].encode("unicode_escape").decode(), listed(odd))
             yield (
                 f"{where} of {table.source} has invisible characters, which make names and states of their "
-                f"own: {shown}"
+                f"own: {visible(listed(odd), _INVISIBLE)}"
             )
 
 

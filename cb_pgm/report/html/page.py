@@ -146,7 +146,6 @@ class Page:
     version: str = ""
 
 
-# Controls, directional marks and invisible characters; not tab and line ends, nor the joiners of scripts.
 _LETTER = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 _RIGHT_TO_LEFT = re.compile(f"([{_LETTER}]+(?:[^\\S\\n]+[{_LETTER}]+)*)")
 
