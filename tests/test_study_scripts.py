@@ -33,16 +33,20 @@ def test_estimated_vs_oracle(tmp_path):
     said = run("estimated_vs_oracle.py", "--out", str(tmp_path))
     frame = pd.read_csv(tmp_path / "by_rows.csv")
     results = pd.read_csv(tmp_path / "results.csv").query("policy == 'cn-ucb'")
-    assert len(frame) == 2 * 4 * 2  # systems, methods with the true graph, numbers of rows
+    methods = {"oracle", "ges-boss", "ges", "pc", "chow-liu"}
+    assert set(frame["method"]) == methods
+    assert len(frame) == 2 * len(methods) * 2  # systems, methods, numbers of rows
     means = results.groupby(["system", "method", "rows"])["regret"].mean()
     for row in frame.itertuples():
         assert row.regret == pytest.approx(means[row.system, row.method, row.rows], rel=1e-4)
         assert 0 <= row.right <= 1
         assert row.low <= row.regret <= row.high
-    assert all(name in said for name in (*frame["system"], "ges", "pc", "chow-liu", "screening", "ucb"))
+    assert all(
+        name in said for name in (*frame["system"], "ges-boss", "ges", "pc", "chow-liu", "screening", "ucb")
+    )
     assert ink(tmp_path / "by_rows.png") > 0.01
     drawn = " ".join(words(tmp_path / "by_rows.svg"))
-    assert all(name in drawn for name in (*frame["system"], "ges", "pc", "chow-liu"))
+    assert all(name in drawn for name in (*frame["system"], "ges-boss", "ges", "pc", "chow-liu"))
     page = (tmp_path / "report.html").read_text("utf-8")
     assert all(name in page for name in frame["system"])
     assert run("estimated_vs_oracle.py", "--out", str(tmp_path)) == said  # resumed: nothing left to play
