@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,25 @@ class QuestionCost:
         """Return `gaps` less one standard error of each arm's mean, at least 0, float64 [arms]."""
         gaps, _ = self.gaps(arms)
         return np.maximum(gaps - self._noise_scale / np.sqrt(np.maximum(arms.rows, 1)), 0.0)
+
+    def by_state(
+        self, gaps: NDArray[np.float64], codes: Iterable[tuple[int, int]], shape: tuple[int, int]
+    ) -> NDArray[np.float64]:
+        """Return what a round of each arm costs, positive, from the gaps of all arms.
+
+        Parameters
+        ----------
+        gaps
+            float64 [arms or more].
+        codes
+            The positions of variable and state of each arm on one variable, in the order of `gaps`.
+        shape
+            (n, K), that of the result.
+        """
+        costs: NDArray[np.float64] = np.ones(shape)
+        arms = np.array(list(codes), dtype=np.int64).reshape(-1, 2)
+        costs[arms[:, 0], arms[:, 1]] = np.maximum(gaps[: len(arms)], 1e-9 * self._noise_scale)
+        return costs
 
     @staticmethod
     def gaps(arms: ArmTotals) -> tuple[NDArray[np.float64], float]:
