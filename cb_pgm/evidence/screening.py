@@ -255,10 +255,6 @@ class Screening:
         predictions: NDArray[np.float64] = (sums + _PRIOR_ROWS * mean) / (counts + _PRIOR_ROWS)
         return predictions + self._origin
 
-    def set_rows(self, position: int) -> int:
-        """Return the number of rows in which all variables of the expert at `position` were set."""
-        return int(self._cells[2, position].sum())
-
     def seen(self, position: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return rows and reward total per joint state of the expert at `position`, each float64 [cells]."""
         counts = self._counts[position]

@@ -182,11 +182,22 @@ class Policy(ABC):
     def grounds(self) -> str | None:
         """The evidence for the identified parents; None while none are identified.
 
-        "identified": the rows refute every other candidate, and enough of them are rows in which the parents
-        were set. "assumed": the parents' states were only observed, or set too seldom to have shown a
-        difference between setting and observing them, so a hidden common cause isn't excluded.
+        "identified": the rows refute every other candidate, and would have refuted this one had it been
+        wrong. "assumed": they couldn't have, as `assumption` says.
         """
-        return "identified" if self.reward_variables else None
+        if not self.reward_variables:
+            return None
+        return "assumed" if self.assumption else "identified"
+
+    @property
+    def assumption(self) -> str | None:
+        """What the rows couldn't have shown of the identified parents; None if they show everything.
+
+        The parents' states were only observed, or set too seldom to have shown a difference between setting
+        and observing them, so a hidden common cause isn't excluded; or other variables varied too little
+        beside them to have shown an effect of their own.
+        """
+        return None
 
     @property
     def fallback(self) -> str | None:
@@ -218,7 +229,9 @@ class Policy(ABC):
         while none are identified.
         """
         return self._estimates(
-            [] if self._rng is None else self.means_if_identified(), failure_prob, "identified"
+            [] if self._rng is None else self.means_if_identified(),
+            failure_prob,
+            self.grounds or "identified",
         )
 
     def _estimates(

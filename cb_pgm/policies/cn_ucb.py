@@ -171,9 +171,15 @@ class CNUCB(GraphPolicy):
         return self.result.reward_variables if self.result is not None else ()
 
     @property
-    def grounds(self) -> str | None:
+    def assumption(self) -> str | None:
         named = self.reward_variables
-        return self._guard.grounds if named and named == self._guard.reward_variables else super().grounds
+        if not named or not self.screens:
+            return super().assumption
+        return (
+            self._guard.assumption
+            if named == self._guard.reward_variables
+            else self._guard.assumption_of(named)
+        )
 
     @property
     def fallback(self) -> str | None:

@@ -18,8 +18,9 @@ from cb_pgm.policies.separating_pulls import ToldApart
 
 __all__ = ["InvarianceFollowUp", "would_show"]
 
-# The difference between setting and seeing, in units of the rewards' range (2σ), that the rows must have been
-# able to show before parents count as identified rather than assumed.
+# The difference that the rows must have been able to show, in units of the rewards' range (2σ), before parents
+# count as identified rather than assumed: between setting and observing them, and between a state of another
+# variable and its other states.
 _DIFFERENCE = 0.1
 _ASK_AGAIN = 1.02  # growth of the rows after which a question that wasn't affordable is considered again
 # Growth of the rows during which the last set has to survive alone before it is identified: false ones fall
@@ -150,6 +151,23 @@ class InvarianceFollowUp:
             return None
         return None if pull.intervention in under_way else ToldApart(pull, first, second)
 
+    def unshown(self) -> tuple[int, ...]:
+        """Return the variables whose arms were pulled too seldom to show an effect beside the identified set.
+
+        Their positions, in ascending order; empty while no set is identified.
+        """
+        if not self.identified:
+            return ()
+        (position,) = np.flatnonzero(self.test.surviving)
+        contrasts = self.test.contrasts(int(position))
+        unshown = set()
+        for variable, state in self._pull_of:
+            number = self._arm_numbers.get(((variable,), state))
+            rows = 0.0 if number is None or number >= len(contrasts) else float(contrasts[number])
+            if variable not in self.identified and not would_show(rows, self.test.threshold):
+                unshown.add(variable)
+        return tuple(sorted(unshown))
+
     def _test(self, codes: NDArray[np.int16], rewards: NDArray[np.float64], arms: NDArray[np.int64]) -> None:
         test = self.test
         left = test.left
@@ -176,9 +194,9 @@ class InvarianceFollowUp:
         return numbers
 
 
-def would_show(set_rows: int, threshold: float) -> bool:
-    """Return whether so many set rows would show a difference of `_DIFFERENCE` from rows seen.
+def would_show(rows: float, threshold: float) -> bool:
+    """Return whether so many rows would show a difference of `_DIFFERENCE` from other rows.
 
-    A difference d is worth d²/2σ² nats a row set.
+    A difference d is worth d²/2σ² nats a row.
     """
-    return set_rows * _DIFFERENCE**2 * 2.0 >= threshold
+    return rows * _DIFFERENCE**2 * 2.0 >= threshold

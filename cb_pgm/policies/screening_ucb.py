@@ -27,6 +27,7 @@ from cb_pgm.policies.invariance_follow_up import InvarianceFollowUp, would_show
 from cb_pgm.policies.likely_play import LikelyPlay
 from cb_pgm.policies.question_cost import QuestionCost
 from cb_pgm.policies.separating_pulls import SeparatingPulls, ToldApart
+from cb_pgm.wording import listed
 
 __all__ = ["ScreeningUCB"]
 
@@ -136,14 +137,40 @@ class ScreeningUCB(Policy):
         return self._named
 
     @property
-    def grounds(self) -> str | None:
+    def assumption(self) -> str | None:
         if not self._named:
             return None
         if self._follow_up is not None:
-            return "identified"  # it isn't before it was set often enough
-        position = int(np.flatnonzero(self.screening.surviving)[0])
-        shown = would_show(self.screening.set_rows(position), self.screening.threshold)
-        return "identified" if shown else "assumed"
+            return self._too_little(self._follow_up.unshown(), "was set too seldom", "were set too seldom")
+        return self.assumption_of(self._named)
+
+    def assumption_of(self, variables: Sequence[str]) -> str | None:
+        """Return what the rows tested couldn't have shown had these variables not been the reward's parents.
+
+        None if they would have shown a difference of a tenth of the rewards' range between setting and
+        observing the variables, and as large an effect of any state of another variable.
+        """
+        screening = self.screening
+        positions = [self._variables.index(name) for name in variables]
+        cover = self._cover_of(tuple(positions))
+        cover.catch_up(screening)
+        if not would_show(cover.set_rows, screening.threshold):
+            return "seen, not set often enough to exclude a hidden common cause"
+        contrasts = cover.contrasts()
+        unshown = [
+            variable
+            for variable, states in enumerate(self._n_states)
+            if variable not in positions
+            and not would_show(float(contrasts[variable, :states].min()), screening.threshold)
+        ]
+        return self._too_little(unshown, "varied too little", "varied too little")
+
+    def _too_little(self, positions: Sequence[int], one: str, several: str) -> str | None:
+        if not positions:
+            return None
+        names = listed(self._names(positions), most=6)
+        how, own = (one, "its own") if len(positions) == 1 else (several, "their own")
+        return f"{names} {how} to show an effect of {own} beside {' and '.join(self._named)}"
 
     @property
     def fallback(self) -> str | None:
@@ -228,6 +255,7 @@ class ScreeningUCB(Policy):
         self._no_set_explains = ""  # what `fallback` says first
         self._follow_up: InvarianceFollowUp | None = None
         self._play: IdentifiedPlay | None = None
+        self._cover: tuple[tuple[int, ...], Cover] | None = None  # given the variables at these positions
         self._joint_rows: dict[Intervention, tuple[int, float]] = {}  # rows and total of each joint arm set
         self._observed = ArmTotals((Intervention(),))
 
@@ -376,7 +404,7 @@ class ScreeningUCB(Policy):
         """Name the set that is left, go on with larger sets when none is, or give up at the largest."""
         while self.screening.left == 0 and self.screening.set_size < self.max_parents:
             size = self.screening.set_size + 1
-            self.screening = self.screening.larger(size, self._naming_share)
+            self.screening, self._cover = self.screening.larger(size, self._naming_share), None
         left = self._left = self.screening.left
         self._named = self.candidates[0] if left == 1 else ()
         self._play = None
@@ -460,25 +488,23 @@ class ScreeningUCB(Policy):
     def play_on(self, variables: Sequence[str], parent_arms: ArmTotals) -> IdentifiedPlay:
         """Return the play on the arms of identified variables, with the cover that the rows tested give."""
         parents = [self._variables.index(name) for name in variables]
-        share = self._budget.verification
-        cover = Cover(self._n_states, parents, share, self.parent_noise_scale)
-        screening, covered = self.screening, 0
+        cover, screening = self._cover_of(tuple(parents)), self.screening
         gaps, _ = self._questions.cautious_gaps(self._arms)
-
-        def refresh() -> None:
-            nonlocal covered
-            codes, rewards, was_set = screening.log(covered)
-            cover.add(codes, rewards, was_set)
-            covered += len(rewards)
-
         return IdentifiedPlay(
             parent_arms,
             self._arms,
             np.column_stack(self._arm_codes),
             parents,
             cover,
-            refresh,
-            share,
+            lambda: cover.catch_up(screening),
+            self._budget.verification,
             self.noise_scale,
             float(gaps @ self._arms.rows),
         )
+
+    def _cover_of(self, parents: tuple[int, ...]) -> Cover:
+        """Return the cover given the variables at these positions; the last one is kept."""
+        if self._cover is None or self._cover[0] != parents:
+            cover = Cover(self._n_states, parents, self._budget.verification, self.parent_noise_scale)
+            self._cover = parents, cover
+        return self._cover[1]

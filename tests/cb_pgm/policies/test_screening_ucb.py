@@ -84,7 +84,8 @@ def test_once_set_rows_refute_what_seen_rows_showed_only_set_rows_count() -> Non
 
     policy.warm_start(Intervention(), rows(5000, Intervention()))
     assert policy.reward_variables == ("X",)
-    assert {known.grounds for known in policy.identified()} == {"identified"}
+    assert {known.grounds for known in policy.identified()} == {"assumed"}
+    assert policy.assumption == "seen, not set often enough to exclude a hidden common cause"
     assert policy.estimates() == ()
     pulls = 0
     while policy.fallback is None and pulls < 400:
