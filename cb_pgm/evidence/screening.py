@@ -15,7 +15,7 @@ pulls and at any stopping time. No union bound over the sets is needed, since on
 *The test is fast* if m predicts well. m is the average of experts' predictions, weighted by exp(−past loss).
 The experts are the running means given the states of every candidate set, including those ruled out, and of
 some larger sets. Without the larger sets the last candidate could never be ruled out, since its own running
-mean can't predict better than its best fit.
+mean can't predict better than its best fit. A caller may add an expert of its own.
 
 *It tests its own assumption* that the reward and a variable have no unobserved common cause. (Hidden causes
 among the variables are harmless.) The regime of a row, whether w's states were set or only observed, is known

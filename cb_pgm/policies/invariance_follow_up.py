@@ -18,9 +18,9 @@ from cb_pgm.policies.separating_pulls import ToldApart
 
 __all__ = ["InvarianceFollowUp", "would_show"]
 
-# The difference that the rows must have been able to show, in units of the rewards' range (2σ), before parents
-# count as identified rather than assumed: between setting and observing them, and between a state of another
-# variable and its other states.
+# The difference that the rows must have been able to show, in units of the rewards' range (2σ), before
+# parents count as identified rather than assumed: between setting and observing them, and between a state of
+# another variable and its other states.
 _DIFFERENCE = 0.1
 _ASK_AGAIN = 1.02  # growth of the rows after which a question that wasn't affordable is considered again
 # Growth of the rows during which the last set has to survive alone before it is identified: false ones fall

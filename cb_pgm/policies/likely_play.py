@@ -35,8 +35,9 @@ class LikelyPlay:
 
     If no set explains the reward, or several can't be told apart, the best arm may be on none of their
     variables. Therefore, after 32 rounds per arm on one variable, all A of these arms compete by anytime
-    MOSS, by the rows in which each was set, and the play on likely sets is one more arm among them. Of t
-    rounds, at most ¼√(A·t) are spent on arms that look worse than this play.
+    MOSS, by the rows in which each was set, and the play on likely sets is one more arm among them. Arms
+    whose state no row had without being set compete after A rounds already, since nothing else would ever
+    tell what they do. Of t rounds, at most ¼√(A·t) are spent on arms that look worse than this play.
 
     Parameters
     ----------
@@ -72,7 +73,13 @@ class LikelyPlay:
         self._open: NDArray[np.bool_] = np.ones(len(likelihoods.sets), dtype=np.bool_)
         self._drawn = 0
         self._known: dict[tuple[int, int], Intervention] = {}  # arms by set and cell
-        self._patience = _PATIENCE * len(single_arms)
+        self._first_pass, self._patience = len(single_arms), _PATIENCE * len(single_arms)
+        codes = [
+            (self._names.index(name), states[name].index(state))
+            for arm in single_arms
+            for name, state in arm.items()
+        ]
+        self._arm_codes = tuple(np.array(codes, dtype=np.int64).reshape(-1, 2).T)  # variables and states
         # do() stands for the play on likely sets.
         self._rivals = ArmTotals((*single_arms, Intervention()))
         self._spent = 0  # rounds on arms on one variable that look worse
@@ -108,7 +115,7 @@ class LikelyPlay:
             The number of pending rows of each intervention; each counts as if it had its cell's mean reward.
         """
         self._last = None
-        if singles.rounds >= self._patience:
+        if singles.rounds >= self._first_pass:
             rival = self._rival(singles)
             if rival is not None:
                 return rival
@@ -124,7 +131,7 @@ class LikelyPlay:
 
     def add(self, intervention: Intervention, rewards: NDArray[np.float64], rounds: int) -> None:
         """Count rows for the play on likely sets if it has chosen the intervention, after so many rounds."""
-        if intervention == self._last and rounds >= self._patience:
+        if intervention == self._last and rounds >= self._first_pass:
             self._rivals.rows[-1] += len(rewards)
             self._rivals.totals[-1] += rewards.sum()
 
@@ -142,7 +149,14 @@ class LikelyPlay:
         rivals = self._rivals
         rivals.rows[:-1], rivals.totals[:-1] = singles.rows, singles.totals
         rivals.rounds, rivals.in_unit_interval = singles.rounds, self._likelihoods.in_unit_interval
-        position = rivals.highest_moss(self._noise_scale)
+        open_arms = None
+        if singles.rounds < self._patience:
+            # The first sets are those of one variable.
+            seen = self._likelihoods.rows[self._arm_codes] - singles.rows
+            open_arms = np.append(seen == 0, True)
+            if not open_arms[:-1].any():
+                return None
+        position = rivals.highest_moss(self._noise_scale, open_arms)
         if position == len(singles.arms):
             return None
         rows, totals = rivals.rows, rivals.totals

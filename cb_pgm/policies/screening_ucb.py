@@ -335,7 +335,11 @@ class ScreeningUCB(Policy):
                 return f"to set {first}, the only cause left, often enough"
             return f"it best tells {first}, the likeliest cause, from {second}, the likeliest other one"
         if self._drawn and pull.intervention.keys() == set(self._drawn):
-            return f"the best states of {' and '.join(self._drawn)}, on which the reward is likely to depend"
+            names, a_cause = (
+                " and ".join(self._drawn),
+                "a likely cause" if len(self._drawn) == 1 else "likely causes",
+            )
+            return f"the highest upper confidence bound if the reward depends on {names} alone, {a_cause}"
         arms = self._play.arms if self._play is not None else self._arms
         text = f"the highest upper confidence bound: {arms.describe(pull.intervention, self.mean_text)}"
         if self._play is not None and self._play.is_outsider(pull.intervention):

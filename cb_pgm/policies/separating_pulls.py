@@ -23,7 +23,7 @@ __all__ = ["SeparatingPulls", "ToldApart"]
 # max_parents, so that more sizes of sets cost no more.
 _SHARE = 1.5
 # The largest cost of separating pulls, relative to what an index policy is going to pay.
-_TEST_SHARE = 0.5
+_TEST_SHARE = 1.0
 _LEAST_COST = 0.1  # times σ: what a pull counts at least where those are compared by what they cost
 _MOST_CELLS = 4096  # joint states of leader and challenger of which the best is looked for
 
@@ -44,8 +44,8 @@ class SeparatingPulls:
     rule out. It pays in as many rounds as there are arms on one variable, which an index policy would need
     for its first pass anyway, and later whenever the rounds still needed are fewer than those played. If no
     set explains the reward, separating pulls need not have the expected effect. Therefore, beyond a first
-    pass, at most 1.5√(arms · t)/max_parents of t rounds are separating pulls, and they cost at most half of
-    what an index policy is going to pay (`QuestionCost`).
+    pass, at most 1.5√(arms · t)/max_parents of t rounds are separating pulls, and they cost no more than an
+    index policy is going to pay (`QuestionCost`).
 
     With `max_parents` of 1 the pull sets a variable of one of the two sets. Otherwise the leader is the
     likeliest set of any size, and the pull sets all variables of both. The leader's best cell, with states of
