@@ -21,8 +21,6 @@ __all__ = ["LikelyPlay"]
 _PATIENCE = 32
 # The multiples of the golden ratio are evenly spread modulo 1, however many there are.
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-# Times √(arms · rounds): the largest number of these rounds on arms that look worse than that play.
-_SHARE = 0.25
 
 
 class LikelyPlay:
@@ -37,7 +35,7 @@ class LikelyPlay:
     variables. Therefore, after 32 rounds per arm on one variable, all A of these arms compete by anytime
     MOSS, by the rows in which each was set, and the play on likely sets is one more arm among them. Arms
     whose state no row had without being set compete after A rounds already, since nothing else would ever
-    tell what they do. Of t rounds, at most ¼√(A·t) are spent on arms that look worse than this play.
+    tell what they do.
 
     Parameters
     ----------
@@ -82,7 +80,6 @@ class LikelyPlay:
         self._arm_codes = tuple(np.array(codes, dtype=np.int64).reshape(-1, 2).T)  # variables and states
         # do() stands for the play on likely sets.
         self._rivals = ArmTotals((*single_arms, Intervention()))
-        self._spent = 0  # rounds on arms on one variable that look worse
         self._last: Intervention | None = None
 
     def follow(self, screening: Screening) -> None:
@@ -157,14 +154,7 @@ class LikelyPlay:
             if not open_arms[:-1].any():
                 return None
         position = rivals.highest_moss(self._noise_scale, open_arms)
-        if position == len(singles.arms):
-            return None
-        rows, totals = rivals.rows, rivals.totals
-        if totals[position] * rows[-1] <= totals[-1] * rows[position]:
-            if self._spent >= _SHARE * math.sqrt(len(singles.arms) * singles.rounds):
-                return None
-            self._spent += 1
-        return singles.arms[position]
+        return singles.arms[position] if position < len(singles.arms) else None
 
     def _best_cell(self, rounds: int, under_way: Mapping[Intervention, int]) -> int:
         likelihoods, number = self._likelihoods, self._drawn

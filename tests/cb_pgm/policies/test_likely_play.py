@@ -8,7 +8,7 @@ from cb_pgm.model.intervention import Intervention
 from cb_pgm.policies.arms import ArmTotals, single_variable_arms
 from cb_pgm.policies.likely_play import LikelyPlay
 
-_STATES = {name: ("0", "1") for name in "ABC"}
+_STATES = dict.fromkeys("ABC", ("0", "1"))
 
 
 def _play(
