@@ -111,23 +111,14 @@ class LikelyPlay:
         under_way
             The number of pending rows of each intervention; each counts as if it had its cell's mean reward.
         """
-        self._last = None
-        if singles.rounds >= self._first_pass:
-            rival = self._rival(singles)
-            if rival is not None:
-                return rival
-        cell = self._best_cell(singles.rounds, under_way)
-        arm = self._known.get((self._drawn, cell))
-        if arm is None:
-            variables = self._likelihoods.variables(self._drawn)
-            n_states = self._likelihoods.n_states
-            states = [cell // n_states**place % n_states for place in range(len(variables))]
-            arm = self._known[self._drawn, cell] = self.named(variables, states)
-        self._last = arm
+        rival = self._rival(singles) if singles.rounds >= self._first_pass else None
+        arm = rival or self._arm_of(self._best_cell(singles.rounds, under_way))
+        if not under_way:  # otherwise the pull may only be imagined
+            self._last = arm if rival is None else None
         return arm
 
     def add(self, intervention: Intervention, rewards: NDArray[np.float64], rounds: int) -> None:
-        """Count rows for the play on likely sets if it has chosen the intervention, after so many rounds."""
+        """Count rows for the play on likely sets if it chose the last arm, and no other rows were awaited."""
         if intervention == self._last and rounds >= self._first_pass:
             self._rivals.rows[-1] += len(rewards)
             self._rivals.totals[-1] += rewards.sum()
@@ -140,6 +131,15 @@ class LikelyPlay:
         """Return the intervention that sets the variables at these positions to the states at these."""
         chosen = zip(variables, states, strict=True)
         return Intervention({self._names[v]: self._states[self._names[v]][state] for v, state in chosen})
+
+    def _arm_of(self, cell: int) -> Intervention:
+        arm = self._known.get((self._drawn, cell))
+        if arm is None:
+            variables = self._likelihoods.variables(self._drawn)
+            n_states = self._likelihoods.n_states
+            states = [cell // n_states**place % n_states for place in range(len(variables))]
+            arm = self._known[self._drawn, cell] = self.named(variables, states)
+        return arm
 
     def _rival(self, singles: ArmTotals) -> Intervention | None:
         """Return the arm on one variable to play instead of a likely set's cell; None if there is none."""

@@ -141,7 +141,8 @@ class ScreeningUCB(Policy):
         if not self._named:
             return None
         if self._follow_up is not None:
-            return self._too_little(self._follow_up.unshown(), "was set too seldom", "were set too seldom")
+            unshown = self._follow_up.unshown()
+            return self._too_little(unshown, f"{'was' if len(unshown) == 1 else 'were'} set too seldom")
         return self.assumption_of(self._named)
 
     def assumption_of(self, variables: Sequence[str]) -> str | None:
@@ -163,14 +164,13 @@ class ScreeningUCB(Policy):
             if variable not in positions
             and not would_show(float(contrasts[variable, :states].min()), screening.threshold)
         ]
-        return self._too_little(unshown, "varied too little", "varied too little")
+        return self._too_little(unshown, "varied too little")
 
-    def _too_little(self, positions: Sequence[int], one: str, several: str) -> str | None:
+    def _too_little(self, positions: Sequence[int], what: str) -> str | None:
         if not positions:
             return None
-        names = listed(self._names(positions), most=6)
-        how, own = (one, "its own") if len(positions) == 1 else (several, "their own")
-        return f"{names} {how} to show an effect of {own} beside {' and '.join(self._named)}"
+        names, beside = listed(self._names(positions), most=6), " and ".join(self._named)
+        return f"{names} {what} to show an effect of a tenth of the rewards' range beside {beside}"
 
     @property
     def fallback(self) -> str | None:

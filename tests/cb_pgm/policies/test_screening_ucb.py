@@ -209,7 +209,9 @@ def test_a_variable_that_cannot_have_shown_an_effect_is_only_assumed_to_have_non
     for state in ("0", "1"):
         told(300, 0.01, A=state)
     assert policy.reward_variables == ("A",)
-    assert policy.assumption == "B varied too little to show an effect of its own beside A"
+    assert (
+        policy.assumption == "B varied too little to show an effect of a tenth of the rewards' range beside A"
+    )
     assert policy.grounds == "assumed"
     assert {known.grounds for known in policy.identified()} == {"assumed"}
     told(1000, 0.5)  # once it varies, its effect shows
