@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from cb_pgm.evidence.invariance import InvarianceScreening
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.evidence.separation import RecentRows
-from cb_pgm.model.intervention import Intervention, Pull
-from cb_pgm.policies.arms import ArmTotals
+from cb_pgm.model.intervention import Intervention
+from cb_pgm.policies.arms import ArmTotals, SingleArms
 from cb_pgm.policies.question_cost import QuestionCost
 from cb_pgm.policies.separating_pulls import ToldApart
 
@@ -42,10 +42,8 @@ class InvarianceFollowUp:
         The number of variables of each set.
     failure_prob, noise_scale
         As in `InvarianceScreening`.
-    pull_of
-        The pull of every arm on one variable, by the positions of variable and state, in the order of arms.
-    settable
-        bool [n, K]: the states that can be set.
+    singles
+        All arms on one variable.
     recent
         The newest rows; `observe` adds to them until a set is identified.
     screening
@@ -65,8 +63,7 @@ class InvarianceFollowUp:
         set_size: int,
         failure_prob: float,
         noise_scale: float,
-        pull_of: Mapping[tuple[int, int], Pull],
-        settable: NDArray[np.bool_],
+        singles: SingleArms,
         recent: RecentRows,
         screening: Screening,
     ) -> None:
@@ -74,8 +71,7 @@ class InvarianceFollowUp:
         self.identified: tuple[int, ...] = ()
         self._noise_scale = noise_scale
         self._n_states = max(n_states)
-        self._pull_of = pull_of
-        self._settable = settable
+        self._singles = singles
         self._recent = recent
         self._alone_at = 0  # rows after which a single set was left
         self._ask_again_at = 0.0
@@ -124,12 +120,14 @@ class InvarianceFollowUp:
         leader = int(left[np.argmin(test.fits()[left])])
         others = left[left != leader]
         challenger = int(others[np.argmin(test.margins()[others])]) if len(others) else leader
-        costs = questions.by_state(questions.likely_gaps(arms), self._pull_of, self._settable.shape)
+        costs = questions.by_state(
+            questions.likely_gaps(arms), self._singles.codes, self._singles.settable.shape
+        )
         to_end = math.inf
         first, second = (tuple(int(v) for v in test.candidates[place]) for place in (leader, challenger))
         if challenger == leader:
             # Only rows in which its variables are set are missing.
-            allowed = np.where(self._settable, costs, np.inf)[list(first)]
+            allowed = np.where(self._singles.settable, costs, np.inf)[list(first)]
             if not np.isfinite(allowed).any():
                 return None
             row, cheapest = divmod(int(np.argmin(allowed)), allowed.shape[1])
@@ -137,7 +135,7 @@ class InvarianceFollowUp:
         else:
             arm, worth = self._recent.best_arm(
                 list(dict.fromkeys((*first, *second))),
-                self._settable,
+                self._singles.settable,
                 (first, test.predictions(leader)),
                 (second, test.predictions(challenger)),
                 costs,
@@ -145,7 +143,7 @@ class InvarianceFollowUp:
             if worth > 0:
                 missing = test.threshold - float(test.margins()[challenger])
                 to_end = missing * 2.0 * self._noise_scale**2 / worth
-        pull = self._pull_of.get(arm)
+        pull = self._singles.pull_of.get(arm)
         if pull is None or not questions.affords(pull, arms, to_end):
             self._ask_again_at = _ASK_AGAIN * test.rows
             return None
@@ -161,7 +159,7 @@ class InvarianceFollowUp:
         (position,) = np.flatnonzero(self.test.surviving)
         contrasts = self.test.contrasts(int(position))
         unshown = set()
-        for variable, state in self._pull_of:
+        for variable, state in self._singles.pull_of:
             number = self._arm_numbers.get(((variable,), state))
             rows = 0.0 if number is None or number >= len(contrasts) else float(contrasts[number])
             if variable not in self.identified and not would_show(rows, self.test.threshold):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numba import njit
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cb_pgm.evidence.likelihoods import SetLikelihoods
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.model.intervention import Intervention, States
-from cb_pgm.policies.arms import ArmTotals
+from cb_pgm.policies.arms import ArmTotals, SingleArms
 from cb_pgm.policies.indices import highest_bernoulli_moss, highest_gaussian_moss
 
 __all__ = ["LikelyPlay"]
@@ -43,7 +43,7 @@ class LikelyPlay:
         As in `Policy`.
     likelihoods
         The posterior; the caller adds the rows.
-    single_arms
+    singles
         All arms on one variable.
     """
 
@@ -53,7 +53,7 @@ class LikelyPlay:
         settable: States,
         noise_scale: float,
         likelihoods: SetLikelihoods,
-        single_arms: Sequence[Intervention],
+        singles: SingleArms,
     ) -> None:
         self._states = states
         self._names = tuple(states)
@@ -71,15 +71,10 @@ class LikelyPlay:
         self._open: NDArray[np.bool_] = np.ones(len(likelihoods.sets), dtype=np.bool_)
         self._drawn = 0
         self._known: dict[tuple[int, int], Intervention] = {}  # arms by set and cell
-        self._first_pass, self._patience = len(single_arms), _PATIENCE * len(single_arms)
-        codes = [
-            (self._names.index(name), states[name].index(state))
-            for arm in single_arms
-            for name, state in arm.items()
-        ]
-        self._arm_codes = tuple(np.array(codes, dtype=np.int64).reshape(-1, 2).T)  # variables and states
+        self._first_pass, self._patience = len(singles.arms), _PATIENCE * len(singles.arms)
+        self._codes = singles.codes
         # do() stands for the play on likely sets.
-        self._rivals = ArmTotals((*single_arms, Intervention()))
+        self._rivals = ArmTotals((*singles.arms, Intervention()))
         self._last: Intervention | None = None
 
     def follow(self, screening: Screening) -> None:
@@ -149,7 +144,7 @@ class LikelyPlay:
         open_arms = None
         if singles.rounds < self._patience:
             # The first sets are those of one variable.
-            seen = self._likelihoods.rows[self._arm_codes] - singles.rows
+            seen = self._likelihoods.rows[self._codes] - singles.rows
             open_arms = np.append(seen == 0, True)
             if not open_arms[:-1].any():
                 return None

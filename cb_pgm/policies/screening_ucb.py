@@ -19,7 +19,7 @@ from cb_pgm.evidence.likelihoods import SetLikelihoods
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.evidence.separation import RecentRows
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
-from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE, ArmTotals, joint_arms, single_variable_arms
+from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE, ArmTotals, SingleArms, joint_arms
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.identified_play import IdentifiedPlay
@@ -212,15 +212,8 @@ class ScreeningUCB(Policy):
     # -- state -----------------------------------------------------------------------------------------------
 
     def _begin(self, rng: np.random.Generator) -> None:
-        arms = single_variable_arms(self.settable)
-        self._arms = ArmTotals(arms)
-        self._pulls = [Pull(arm) for arm in arms]
-        self._codes_of = {arm: self._coded(arm) for arm in arms}
-        self._pull_of = {self._codes_of[pull.intervention]: pull for pull in self._pulls}
-        self._settable_codes = np.zeros((len(self.states), max(self._n_states)), dtype=np.bool_)
-        codes = np.array(list(self._codes_of.values()), dtype=np.int64).reshape(-1, 2)
-        self._arm_codes = codes[:, 0], codes[:, 1]  # of the arms in their order
-        self._settable_codes[self._arm_codes] = True
+        self._singles = SingleArms(self.states, self.settable)
+        self._arms = ArmTotals(self._singles.arms)
         self._recent = RecentRows(self._n_states)
         self.screening = self._new_screening(1)
         self._likelihoods = SetLikelihoods(
@@ -231,11 +224,10 @@ class ScreeningUCB(Policy):
         )
         # None once no set but the one that is left can be drawn.
         self._likely: LikelyPlay | None = LikelyPlay(
-            self.states, self.settable, self.noise_scale, self._likelihoods, arms
+            self.states, self.settable, self.noise_scale, self._likelihoods, self._singles
         )
         self._separating = SeparatingPulls(
-            self._pull_of,
-            self._settable_codes,
+            self._singles,
             self._recent,
             self._likelihoods,
             self._likely,
@@ -266,13 +258,9 @@ class ScreeningUCB(Policy):
     def _naming_share(self) -> float:
         return self._budget.identification / self.max_parents
 
-    def _coded(self, arm: Intervention) -> tuple[int, int]:
-        ((variable, state),) = arm.items()
-        return self._variables.index(variable), self.states[variable].index(state)
-
     def _set_in(self, intervention: Intervention) -> tuple[int, ...]:
         """Return the positions of the variables that it sets, in ascending order."""
-        known = self._codes_of.get(intervention)
+        known = self._singles.code_of.get(intervention)
         if known is not None:
             return (known[0],)
         return tuple(sorted(self._variables.index(name) for name in intervention))
@@ -302,7 +290,7 @@ class ScreeningUCB(Policy):
             self._drawn = ()
             pull = self._pull_for[self._play.next_arm()]
         else:
-            pull = self._pulls[self._arms.highest_moss(self.noise_scale)]
+            pull = Pull(self._arms.arms[self._arms.highest_moss(self.noise_scale)])
         self._asked.discard(pull.intervention)
         return pull
 
@@ -325,7 +313,7 @@ class ScreeningUCB(Policy):
 
     def charge(self, intervention: Intervention, rows: int) -> None:
         """Count rows of a question that another policy on the same rows asked."""
-        self._questions.add(intervention, rows)
+        self._questions.add(intervention, rows, self._arms)
 
     def why(self, pull: Pull) -> str:
         if self._told_apart is not None:
@@ -376,9 +364,9 @@ class ScreeningUCB(Policy):
             self._play.add(self._parents_arm(intervention), rewards)
         if intervention in self._asked:
             if self._fallback is None:
-                self._separating.add(intervention, len(rewards))
+                self._separating.add(intervention, len(rewards), self._arms)
             else:
-                self._questions.add(intervention, len(rewards))
+                self._questions.add(intervention, len(rewards), self._arms)
 
     def _parents_arm(self, intervention: Intervention) -> Intervention:
         """Return what an intervention sets the identified variables to, if it sets them all; else itself."""
@@ -391,14 +379,14 @@ class ScreeningUCB(Policy):
     ) -> None:
         if self._follow_up is not None:
             self._follow_up.observe(
-                codes, rewards, self._set_in(intervention), self._codes_of.get(intervention)
+                codes, rewards, self._set_in(intervention), self._singles.code_of.get(intervention)
             )
             self._heed_follow_up(self._follow_up)
         if self._fallback is not None:
             return
         predicted = None
         if self._likely is not None:
-            self._recent.add(codes, self._codes_of.get(intervention))
+            self._recent.add(codes, self._singles.code_of.get(intervention))
             predicted = self._likelihoods.add(codes, rewards)
         self.screening.observe(codes, rewards, self._set_in(intervention), predicted)
         if self.screening.left != self._left:
@@ -438,7 +426,6 @@ class ScreeningUCB(Policy):
         self._arms.totals[:] = np.append(before.totals, self._observed.totals)
         self._arms.rounds = max(before.rounds, int(self._arms.rows.sum()))
         self._arms.in_unit_interval = before.in_unit_interval and self._observed.in_unit_interval
-        self._pulls = [*self._pulls, Pull(Intervention())]
         if self._follows_by_invariance:
             # σ given the parents may leave out what the hidden cause adds, so it is that under every arm.
             self._follow_up = InvarianceFollowUp(
@@ -446,8 +433,7 @@ class ScreeningUCB(Policy):
                 self.max_parents,
                 self._budget.invariance,
                 self.noise_scale,
-                self._pull_of,
-                self._settable_codes,
+                self._singles,
                 self._recent,
                 self.screening,
             )
@@ -497,7 +483,7 @@ class ScreeningUCB(Policy):
         return IdentifiedPlay(
             parent_arms,
             self._arms,
-            np.column_stack(self._arm_codes),
+            np.column_stack(self._singles.codes),
             parents,
             cover,
             lambda: cover.catch_up(screening),

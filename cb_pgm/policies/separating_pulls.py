@@ -13,7 +13,7 @@ from cb_pgm.evidence.likelihoods import SetLikelihoods
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.evidence.separation import RecentRows, best_cell
 from cb_pgm.model.intervention import Intervention, Pull
-from cb_pgm.policies.arms import ArmTotals
+from cb_pgm.policies.arms import ArmTotals, SingleArms
 from cb_pgm.policies.likely_play import LikelyPlay
 from cb_pgm.policies.question_cost import QuestionCost
 
@@ -53,10 +53,8 @@ class SeparatingPulls:
 
     Parameters
     ----------
-    pull_of
-        The pull of every arm on one variable, by the positions of variable and state.
-    settable
-        bool [n, K]: the states that can be set.
+    singles
+        All arms on one variable.
     recent
         The newest rows; the caller adds them.
     likelihoods, likely
@@ -67,8 +65,7 @@ class SeparatingPulls:
 
     def __init__(
         self,
-        pull_of: Mapping[tuple[int, int], Pull],
-        settable: NDArray[np.bool_],
+        singles: SingleArms,
         recent: RecentRows,
         likelihoods: SetLikelihoods,
         likely: LikelyPlay,
@@ -76,8 +73,7 @@ class SeparatingPulls:
         noise_scale: float,
         parent_noise_scale: float,
     ) -> None:
-        self._pull_of = pull_of
-        self._settable = settable
+        self._singles = singles
         self._recent = recent
         self._likelihoods = likelihoods
         self._likely = likely
@@ -87,10 +83,10 @@ class SeparatingPulls:
         self._cost = QuestionCost(_TEST_SHARE, noise_scale)
         self._rounds = 0
 
-    def add(self, intervention: Intervention, rows: int) -> None:
-        """Count so many rows of a separating pull."""
+    def add(self, intervention: Intervention, rows: int, arms: ArmTotals) -> None:
+        """Count so many rows of a separating pull; `arms` are the arms on one variable."""
         self._rounds += rows
-        self._cost.add(intervention, rows)
+        self._cost.add(intervention, rows, arms)
 
     def next(
         self, screening: Screening, arms: ArmTotals, under_way: Mapping[Intervention, int]
@@ -106,7 +102,7 @@ class SeparatingPulls:
         under_way
             The number of pending rows of each intervention.
         """
-        n_arms = len(self._pull_of)
+        n_arms = len(self._singles.arms)
         most = n_arms + _SHARE / self._max_parents * math.sqrt(n_arms * arms.rounds)
         if screening.left < 1 or self._rounds > most:
             return None
@@ -135,15 +131,15 @@ class SeparatingPulls:
         first, second = screening.expert(leader), screening.expert(challenger)
         gaps, typical = self._cost.cautious_gaps(arms)
         # With the typical gap added, an arm that may be the best one isn't asked however little it tells.
-        costs = self._cost.by_state(gaps + typical, self._pull_of, self._settable.shape)
+        costs = self._cost.by_state(gaps + typical, self._singles.codes, self._singles.settable.shape)
         arm, by_cost = self._recent.best_arm(
             list(dict.fromkeys((*first, *second))),
-            self._settable,
+            self._singles.settable,
             (first, screening.predictions(leader)),
             (second, screening.predictions(challenger)),
             costs,
         )
-        pull = self._pull_of.get(arm)
+        pull = self._singles.pull_of.get(arm)
         if pull is None:
             return None
         missing = self._missing(screening, challenger)
@@ -164,7 +160,7 @@ class SeparatingPulls:
             return None
         states, difference = best_cell(
             together,
-            self._settable,
+            self._singles.settable,
             (first, likelihoods.predictions(leader)),
             (second, likelihoods.predictions(challenger + start)),
             _LEAST_COST * self._noise_scale,

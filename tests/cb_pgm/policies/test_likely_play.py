@@ -5,7 +5,7 @@ import pytest
 
 from cb_pgm.evidence.likelihoods import SetLikelihoods
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.policies.arms import ArmTotals, single_variable_arms
+from cb_pgm.policies.arms import ArmTotals, SingleArms
 from cb_pgm.policies.likely_play import LikelyPlay
 
 _STATES = dict.fromkeys("ABC", ("0", "1"))
@@ -15,8 +15,8 @@ def _play(
     settable: dict[str, tuple[str, ...]], max_size: int = 1
 ) -> tuple[LikelyPlay, SetLikelihoods, ArmTotals]:
     likelihoods = SetLikelihoods([2, 2, 2], max_size, 0.5, in_unit_interval=True)
-    arms = single_variable_arms(settable)
-    return LikelyPlay(_STATES, settable, 0.5, likelihoods, arms), likelihoods, ArmTotals(arms)
+    singles = SingleArms(_STATES, settable)
+    return LikelyPlay(_STATES, settable, 0.5, likelihoods, singles), likelihoods, ArmTotals(singles.arms)
 
 
 def test_sets_are_drawn_as_often_as_the_posterior_says_and_leave_no_trace() -> None:
