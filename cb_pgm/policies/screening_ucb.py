@@ -37,6 +37,7 @@ _MOST_TESTED = 256
 # The largest cost of questions once no set is left, relative to that of all other rounds, and of those that
 # will be answered at a cost below the second share.
 _COST_SHARE, _COST_SHARE_TO_END = 0.3, 0.6
+_QUERY_SHARE = 0.15  # and that of the questions among them that another policy on the same rows asks
 
 
 class ScreeningUCB(Policy):
@@ -235,9 +236,9 @@ class ScreeningUCB(Policy):
             self.noise_scale,
             self.parent_noise_scale,
         )
-        self._questions = QuestionCost(
-            _COST_SHARE, self.noise_scale, _COST_SHARE_TO_END
-        )  # once no set is left
+        # Of questions once no set is left, and of those among them that another policy on the same rows asks.
+        self._questions = QuestionCost(_COST_SHARE, self.noise_scale, _COST_SHARE_TO_END)
+        self._queries = QuestionCost(_QUERY_SHARE, self.noise_scale)
         self._asked: set[Intervention] = set()  # arms last asked for to tell sets apart
         self._told_apart: ToldApart | None = None
         self._drawn: tuple[str, ...] = ()  # the set of which a cell was chosen last
@@ -308,11 +309,12 @@ class ScreeningUCB(Policy):
         return self._told_apart.pull
 
     def affords(self, pull: Pull) -> bool:
-        """Return whether another question costs little enough beside the rounds that aren't questions."""
-        return self._questions.affords(pull, self._arms)
+        """Return whether another policy's question costs little enough beside all other rounds."""
+        return self._queries.affords(pull, self._arms)
 
     def charge(self, intervention: Intervention, rows: int) -> None:
         """Count rows of a question that another policy on the same rows asked."""
+        self._queries.add(intervention, rows, self._arms)
         self._questions.add(intervention, rows, self._arms)
 
     def why(self, pull: Pull) -> str:
@@ -424,7 +426,7 @@ class ScreeningUCB(Policy):
         self._arms = ArmTotals((*before.arms, Intervention()))
         self._arms.rows[:] = np.append(before.rows, self._observed.rows)
         self._arms.totals[:] = np.append(before.totals, self._observed.totals)
-        self._arms.rounds = max(before.rounds, int(self._arms.rows.sum()))
+        self._arms.rounds = before.rounds  # rows of a table under do() cost no rounds
         self._arms.in_unit_interval = before.in_unit_interval and self._observed.in_unit_interval
         if self._follows_by_invariance:
             # σ given the parents may leave out what the hidden cause adds, so it is that under every arm.
