@@ -52,12 +52,14 @@ class QuestionCost:
             self._asked = np.append(self._asked, np.zeros(len(arms.arms) - len(self._asked)))
         self._asked[position] += rows
 
-    def affords(self, pull: Pull, arms: ArmTotals, to_end: float = math.inf) -> bool:
+    def affords(
+        self, pull: Pull, arms: ArmTotals, to_end: float = math.inf, share: float | None = None
+    ) -> bool:
         """Return whether `pull` is affordable; `arms` has the rows in which each arm was set.
 
         Rounds of do() don't count, since their rows may come from a table. `to_end` is the estimated cost of
         all pulls until the question is answered: one that is within reach is worth more than one of which
-        only a part can be paid for.
+        only a part can be paid for. `share` replaces that of the constructor.
         """
         gaps, typical = self.gaps(arms)
         likely = self.likely_gaps(arms)
@@ -65,7 +67,8 @@ class QuestionCost:
         of_pull = _cost_of(pull.intervention, pull.size, likely, typical, arms)
         pulled = np.where([bool(arm) for arm in arms.arms], arms.rows, 0)
         others = max(float(gaps @ pulled) - asked, 0.0)
-        return asked + of_pull <= self._share * others or asked + to_end <= self._share_to_end * others
+        share = self._share if share is None else share
+        return asked + of_pull <= share * others or asked + to_end <= self._share_to_end * others
 
     def below_index(self, pull: Pull, arms: ArmTotals) -> bool:
         """Return whether all questions and `pull` cost less than an index policy is going to pay.

@@ -37,7 +37,7 @@ _MOST_TESTED = 256
 # The largest cost of questions once no set is left, relative to that of all other rounds, and of those that
 # will be answered at a cost below the second share.
 _COST_SHARE, _COST_SHARE_TO_END = 0.3, 0.6
-_QUERY_SHARE = 0.15  # and that of the questions among them that another policy on the same rows asks
+_QUERY_SHARE = 0.15  # and that up to which another policy on the same rows may add questions of its own
 
 
 class ScreeningUCB(Policy):
@@ -236,9 +236,8 @@ class ScreeningUCB(Policy):
             self.noise_scale,
             self.parent_noise_scale,
         )
-        # Of questions once no set is left, and of those among them that another policy on the same rows asks.
+        # Of questions once no set is left.
         self._questions = QuestionCost(_COST_SHARE, self.noise_scale, _COST_SHARE_TO_END)
-        self._queries = QuestionCost(_QUERY_SHARE, self.noise_scale)
         self._asked: set[Intervention] = set()  # arms last asked for to tell sets apart
         self._told_apart: ToldApart | None = None
         self._drawn: tuple[str, ...] = ()  # the set of which a cell was chosen last
@@ -310,11 +309,10 @@ class ScreeningUCB(Policy):
 
     def affords(self, pull: Pull) -> bool:
         """Return whether another policy's question costs little enough beside all other rounds."""
-        return self._queries.affords(pull, self._arms)
+        return self._questions.affords(pull, self._arms, share=_QUERY_SHARE)
 
     def charge(self, intervention: Intervention, rows: int) -> None:
         """Count rows of a question that another policy on the same rows asked."""
-        self._queries.add(intervention, rows, self._arms)
         self._questions.add(intervention, rows, self._arms)
 
     def why(self, pull: Pull) -> str:
