@@ -171,6 +171,11 @@ class Policy(ABC):
         """The queries of its search so far with their answers; None for a policy without a search."""
         return None
 
+    @property
+    def sets_several(self) -> bool:
+        """Whether it may set several variables in one pull."""
+        return False
+
     # -- what a policy has identified ------------------------------------------------------------------------
 
     @property
@@ -218,7 +223,7 @@ class Policy(ABC):
 
         Only rows in which an arm was set count. By a union bound over arms, the intervals (`anytime_radius`)
         cover the true means of all arms at all times with probability ≥ 1 − `failure_prob`, by default the
-        intervals' share of the policy's `budget`.
+        intervals' share of the policy's `budget`. They get wider as arms on several variables join.
         """
         return self._estimates([] if self._rng is None else self.means(), failure_prob, "measured")
 
@@ -241,8 +246,13 @@ class Policy(ABC):
         seen = [known for known in means if known[1]]
         if not seen:
             return ()
-        share = failure_prob / max(len(single_variable_arms(self.settable)), len(seen))
+        n_arms = len(single_variable_arms(self.settable))
+        share = failure_prob / n_arms
         mixing_rows = best_mixing_rows(_NARROWEST_AT, share)
+        if self.sets_several:
+            # With A arms on one variable the k-th arm to be pulled has the share δ/2A for k ≤ A, and δA/2k²
+            # beyond. All intervals take the smallest share so far, which widens them.
+            share *= 0.5 * (n_arms / max(n_arms, len(seen))) ** 2
         estimates = []
         for intervention, rows, mean in seen:
             radius = anytime_radius(rows, share, self.noise_scale, mixing_rows)

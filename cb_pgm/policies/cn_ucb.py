@@ -163,6 +163,10 @@ class CNUCB(GraphPolicy):
         return self._budget
 
     @property
+    def sets_several(self) -> bool:
+        return self.max_parents > 1
+
+    @property
     def reward_variables(self) -> tuple[str, ...]:
         if self._result_stands and self.result is not None and not self._guard.reward_variables:
             return self.result.reward_variables

@@ -134,6 +134,10 @@ class ScreeningUCB(Policy):
         return self._budget
 
     @property
+    def sets_several(self) -> bool:
+        return self.max_parents > 1
+
+    @property
     def reward_variables(self) -> tuple[str, ...]:
         return self._named
 
@@ -197,11 +201,8 @@ class ScreeningUCB(Policy):
         for arm, rows, mean in self._arms:
             if arm:
                 yield arm, rows, mean
-        if len(self._named) > 1:
-            for arm in joint_arms(self.settable, self._named):
-                if arm in self._joint_rows:
-                    rows, total = self._joint_rows[arm]
-                    yield arm, rows, total / rows
+        for arm, (rows, total) in self._joint_rows.items():
+            yield arm, rows, total / rows
 
     def means_if_identified(self) -> Iterable[tuple[Intervention, int, float]]:
         if self._play is None:

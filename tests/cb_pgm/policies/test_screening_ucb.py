@@ -1,12 +1,23 @@
 """ScreeningUCB where what it assumes fails: it says so, and loses little more than UCB meanwhile."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from cb_pgm import MOSS, UCB, CausalSystem, Intervention, Observations, ScreeningUCB, instances, simulate
+from cb_pgm import (
+    MOSS,
+    UCB,
+    CausalSystem,
+    Intervention,
+    Observations,
+    Pull,
+    ScreeningUCB,
+    instances,
+    simulate,
+)
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.policies.ucb_plus import UCBPlus
 
@@ -226,3 +237,46 @@ def test_a_single_parent_is_identified_once_everything_else_has_varied() -> None
     result = simulate(policy, system, 20_000, seed=2)
     assert result.reward_variables == system.reward_parents
     assert result.grounds == "identified"
+
+
+def test_every_joint_arm_that_was_set_is_measured() -> None:
+    system = instances.random_tables(n_parents=2, seed=3)
+    policy = ScreeningUCB(system.states, noise_scale=0.5, max_parents=2).fresh(np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    pulled: dict[Intervention, list[float]] = {}
+    for _ in range(400):
+        pull = policy.ask()
+        rows = system.sample(pull.intervention, 1, rng)
+        policy.tell(pull, rows)
+        pulled.setdefault(pull.intervention, []).append(float(rows.rewards[0]))
+    known = {one.intervention: one for one in policy.estimates()}
+    assert {arm for arm in pulled if len(arm) > 1} <= known.keys() == pulled.keys()
+    assert all(known[arm].rows == len(rewards) for arm, rewards in pulled.items())
+    assert all(known[arm].mean == pytest.approx(np.mean(rewards)) for arm, rewards in pulled.items())
+
+
+@pytest.mark.slow
+def test_intervals_hold_however_many_arms_join() -> None:
+    """1,000 runs, 15 s: arms whose mean is 0 join one by one, and no interval may ever lie beside it."""
+    rng = np.random.default_rng(8)
+    states = dict.fromkeys("ABCD", ("0", "1"))
+    failed = 0
+    for _ in range(1000):
+        policy = ScreeningUCB(states, noise_scale=1.0, max_parents=2).fresh(rng)
+        pairs = [
+            Intervention({first: one, second: other})
+            for first, second in itertools.combinations("ABCD", 2)
+            for one in "01"
+            for other in "01"
+        ]
+        arms = [*(Intervention({name: state}) for name in states for state in "01"), *pairs]
+        missed = False
+        for joined in range(1, len(arms) + 1):
+            for told in arms[:joined]:
+                codes = np.zeros((2, 4), dtype=np.int16)
+                policy.tell(Pull(told, 2), Observations(codes, rng.standard_normal(2)))
+            missed = missed or any(
+                abs(known.mean) > known.high - known.mean for known in policy.estimates(0.2)
+            )
+        failed += missed
+    assert failed <= binom.ppf(0.999, 1000, 0.2)
