@@ -41,9 +41,11 @@ class QuestionCost:
         self._noise_scale = noise_scale
         self._asked: NDArray[np.float64] = np.zeros(0)  # rows of questions by arm
         self._elsewhere = 0  # and of those that are none of the arms
+        self.rows = 0  # of all questions
 
     def add(self, intervention: Intervention, rows: int, arms: ArmTotals) -> None:
         """Count so many rows of a question, where `arms` are all arms so far."""
+        self.rows += rows
         position = arms.position(intervention)
         if position is None:
             self._elsewhere += rows

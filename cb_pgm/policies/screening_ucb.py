@@ -298,7 +298,8 @@ class ScreeningUCB(Policy):
     def telling_apart(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         """Return the pull that best tells apart what is left; None where that doesn't pay."""
         if self._follow_up is not None:
-            self._told_apart = self._follow_up.next(self._arms, self._questions, under_way)
+            ask = self._may_ask
+            self._told_apart = self._follow_up.next(self._arms, self._questions, under_way) if ask else None
         elif self._fallback is None:
             self._told_apart = self._separating.next(self.screening, self._arms, under_way)
         else:
@@ -310,7 +311,12 @@ class ScreeningUCB(Policy):
 
     def affords(self, pull: Pull) -> bool:
         """Return whether another policy's question costs little enough beside all other rounds."""
-        return self._questions.affords(pull, self._arms, share=_QUERY_SHARE)
+        return self._may_ask and self._questions.affords(pull, self._arms, share=_QUERY_SHARE)
+
+    @property
+    def _may_ask(self) -> bool:
+        """Whether questions took at most half of the rounds: free ones, too, would crowd out a better arm."""
+        return 2 * self._questions.rows <= self._arms.rounds
 
     def charge(self, intervention: Intervention, rows: int) -> None:
         """Count rows of a question that another policy on the same rows asked."""
