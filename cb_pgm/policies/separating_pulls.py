@@ -102,14 +102,16 @@ class SeparatingPulls:
         under_way
             The number of pending rows of each intervention.
         """
+        if screening.left < 1 or (screening.left == 1 and self._max_parents == 1):
+            return None
         n_arms = len(self._singles.arms)
         most = n_arms + _SHARE / self._max_parents * math.sqrt(n_arms * arms.rounds)
-        if screening.left < 1 or self._rounds > most:
+        if self._rounds > most:
             return None
         if self._max_parents > 1:
             found = self._joint_pull(screening)
         else:
-            found = self._single_pull(screening, arms) if screening.left > 1 else None
+            found = self._single_pull(screening, arms)
         if found is None:
             return None
         told, missing, difference = found
