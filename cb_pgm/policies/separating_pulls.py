@@ -108,10 +108,8 @@ class SeparatingPulls:
         most = n_arms + _SHARE / self._max_parents * math.sqrt(n_arms * arms.rounds)
         if self._rounds > most:
             return None
-        if self._max_parents > 1:
-            found = self._joint_pull(screening)
-        else:
-            found = self._single_pull(screening, arms)
+        joint = self._max_parents > 1
+        found = self._joint_pull(screening) if joint else self._single_pull(screening, arms)
         if found is None:
             return None
         told, missing, difference = found
