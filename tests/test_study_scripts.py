@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import record_file
 import scaling
+import ucb_plus
 from pictures import ink, words
 
 from cb_pgm import instances
@@ -50,6 +51,21 @@ def test_estimated_vs_oracle(tmp_path):
     page = (tmp_path / "report.html").read_text("utf-8")
     assert all(name in page for name in frame["system"])
     assert run("estimated_vs_oracle.py", "--out", str(tmp_path)) == said  # resumed: nothing left to play
+
+
+def test_ucb_plus_plays_every_number_of_parents_and_measures_against_the_best_joint_state():
+    regrets = {
+        (k, horizon, player, number): 100.0 * k + number
+        for k in ucb_plus.PARENTS
+        for horizon in ucb_plus.HORIZONS
+        for player in ucb_plus.PLAYERS
+        for number in range(2)
+    }
+    lines = ucb_plus.as_markdown(regrets).splitlines()
+    assert len(lines) == 2 + 6
+    assert lines[2] == "| k = 1, T = 2,000 | 100 ± 0 | 100 ± 0 | 100 ± 0 | 100 ± 0 |"
+    moss, screening = (ucb_plus.regret(2, 2000, player, 0) for player in ("MOSS", "screening"))
+    assert 0 < screening < moss
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
+from cb_pgm.evidence.screening import Screening
 
 __all__ = ["Cover"]
 
@@ -51,6 +52,7 @@ class Cover:
         self._cards: NDArray[np.float64] = np.asarray(n_states, dtype=np.float64)
         self._failure_prob = failure_prob
         self._noise_scale = noise_scale
+        self._caught_up = 0
         cells = largest ** len(parents)
         # Rows by (v, x, w's states), all of them and those in which w wasn't set.
         self._joint: NDArray[np.float64] = np.zeros((2, n, largest, cells))
@@ -71,6 +73,29 @@ class Cover:
             self._by_state,
             self._by_cell,
         )
+
+    def catch_up(self, screening: Screening) -> None:
+        """Add the rows that `screening` has kept since the last call."""
+        codes, rewards, was_set = screening.log(self._caught_up)
+        self.add(codes, rewards, was_set)
+        self._caught_up += len(rewards)
+
+    @property
+    def set_rows(self) -> int:
+        """The number of rows in which all of w was set."""
+        return int((self._by_cell[0] - self._by_cell[2]).sum())
+
+    def contrasts(self) -> NDArray[np.float64]:
+        """Return by how many rows each state is told from the others of its variable, float64 [n, K].
+
+        Among n_c rows with the same states of w, n_cx of which have v = x, the mean rewards of these and of
+        the others differ with the precision of n_cx·(n_c − n_cx)/n_c rows. This is the sum over w's states.
+        """
+        rows = self._by_cell[0]
+        joint = self._joint[0]
+        shares = np.divide(joint, rows, out=np.zeros_like(joint), where=rows > 0)
+        contrasts: NDArray[np.float64] = (joint * (1.0 - shares)).sum(axis=2)
+        return contrasts
 
     def rare(self) -> NDArray[np.bool_]:
         """Return the rare states of each variable, bool [n, K].

@@ -170,6 +170,16 @@ class InvarianceScreening:
         means: NDArray[np.float64] = (sums + _PRIOR_ROWS * overall) / (counts + _PRIOR_ROWS)
         return means + self._origin
 
+    def contrasts(self, position: int) -> NDArray[np.float64]:
+        """Return by how many rows each arm is told from the others, float64 [arms met], given a candidate.
+
+        As `Cover.contrasts`, for the rows of an arm beside those of others with the candidate's same states.
+        """
+        rows, by_arm = self._by_state[0, position], self._by_arm[:, 0, position]
+        shares = np.divide(by_arm, rows, out=np.zeros_like(by_arm), where=rows > 0)
+        contrasts: NDArray[np.float64] = (by_arm * (1.0 - shares)).sum(axis=1)
+        return contrasts
+
     def _make_room(self, arms: int) -> None:
         have = len(self._by_arm)
         if arms > have:

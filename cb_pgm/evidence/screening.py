@@ -15,7 +15,7 @@ pulls and at any stopping time. No union bound over the sets is needed, since on
 *The test is fast* if m predicts well. m is the average of experts' predictions, weighted by exp(−past loss).
 The experts are the running means given the states of every candidate set, including those ruled out, and of
 some larger sets. Without the larger sets the last candidate could never be ruled out, since its own running
-mean can't predict better than its best fit.
+mean can't predict better than its best fit. A caller may add an expert of its own.
 
 *It tests its own assumption* that the reward and a variable have no unobserved common cause. (Hidden causes
 among the variables are harmless.) The regime of a row, whether w's states were set or only observed, is known
@@ -139,7 +139,12 @@ class Screening:
         self._regime_losses: NDArray[np.float64] = self._scores[2]
         self._losses[m:] = np.inf
         self._regime_losses[:] = np.inf
-        self._sums_over_rows: NDArray[np.float64] = np.zeros(3)  # mixture's loss, reward total, rows
+        # Mixture's loss, reward total, rows, and the loss of the predictions that the caller gives, infinite
+        # while there are none.
+        self._sums_over_rows: NDArray[np.float64] = np.zeros(4)
+        self._sums_over_rows[3] = np.inf
+        self._no_prediction = np.full(_REPEATED, np.nan)
+        self._log_predicted: NDArray[np.float64] = np.empty(256)
         self._origin = math.nan
         self._log_codes: NDArray[np.int16] = np.empty((256, n), dtype=np.int16)
         self._log_rewards: NDArray[np.float64] = np.empty(256)
@@ -152,7 +157,11 @@ class Screening:
         self._repeated = [np.full(_REPEATED, 0)]
 
     def observe(
-        self, codes: NDArray[np.int16], rewards: NDArray[np.float64], set_variables: tuple[int, ...] = ()
+        self,
+        codes: NDArray[np.int16],
+        rewards: NDArray[np.float64],
+        set_variables: tuple[int, ...] = (),
+        predicted: NDArray[np.float64] | None = None,
     ) -> None:
         """Test the candidates with further rows, in the order in which they were observed.
 
@@ -162,12 +171,19 @@ class Screening:
             int16 [m, n], the state of each variable, and float64 [m].
         set_variables
             The positions of the variables that were set in all of these rows, in ascending order.
+        predicted
+            A further expert's prediction of each reward from the row's states and the rows before, float64
+            [m]. None: there is none for these rows.
         """
         number = self._setting(set_variables)
         repeated = self._repeated[number]
         if len(rewards) > len(repeated):
             repeated = np.full(len(rewards), number)
-        self._observe_as(codes, rewards, repeated)
+        if predicted is None:
+            predicted = self._no_prediction
+            if len(rewards) > len(predicted):
+                predicted = np.full(len(rewards), np.nan)
+        self._observe_as(codes, rewards, repeated, predicted)
 
     def larger(self, set_size: int, failure_prob: float) -> Screening:
         """Return the test of the sets of another size, with all kept rows replayed.
@@ -181,7 +197,9 @@ class Screening:
         larger._settings, larger._set = dict(self._settings), self._set
         larger._repeated = list(self._repeated)
         codes, rewards, _ = self.log()
-        larger._observe_as(codes, rewards, self._log_settings[: self._logged])
+        larger._observe_as(
+            codes, rewards, self._log_settings[: self._logged], self._log_predicted[: self._logged]
+        )
         return larger
 
     def _setting(self, set_variables: tuple[int, ...]) -> int:
@@ -195,16 +213,20 @@ class Screening:
         return number
 
     def _observe_as(
-        self, codes: NDArray[np.int16], rewards: NDArray[np.float64], settings: NDArray[np.int64]
+        self,
+        codes: NDArray[np.int16],
+        rewards: NDArray[np.float64],
+        settings: NDArray[np.int64],
+        predicted: NDArray[np.float64],
     ) -> None:
         if math.isnan(self._origin) and len(rewards):
             self._origin = float(rewards[0])
-            codes, rewards, settings = codes[1:], rewards[1:], settings[1:]
+            codes, rewards, settings, predicted = codes[1:], rewards[1:], settings[1:], predicted[1:]
         done, size = 0, len(rewards)
         while done < size:
             # Larger sets are formed between rows, at times that don't depend on how the rows are batched.
             end = min(size, done + self._refresh_at - self.rows)
-            self._take(codes, rewards, settings, done, end)
+            self._take(codes, rewards, settings, predicted, done, end)
             done = end
 
     def margins(self) -> NDArray[np.float64]:
@@ -232,10 +254,6 @@ class Screening:
         sums, counts = self._sums[position], self._counts[position]
         predictions: NDArray[np.float64] = (sums + _PRIOR_ROWS * mean) / (counts + _PRIOR_ROWS)
         return predictions + self._origin
-
-    def set_rows(self, position: int) -> int:
-        """Return the number of rows in which all variables of the expert at `position` were set."""
-        return int(self._cells[2, position].sum())
 
     def seen(self, position: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return rows and reward total per joint state of the expert at `position`, each float64 [cells]."""
@@ -272,6 +290,7 @@ class Screening:
         codes: NDArray[np.int16],
         rewards: NDArray[np.float64],
         settings: NDArray[np.int64],
+        predicted: NDArray[np.float64],
         start: int,
         end: int,
     ) -> None:
@@ -282,6 +301,7 @@ class Screening:
             codes,
             rewards,
             settings,
+            predicted,
             self._set,
             start,
             end,
@@ -289,6 +309,7 @@ class Screening:
             self._log_codes,
             self._log_rewards,
             self._log_settings,
+            self._log_predicted,
             self._logged if keep else -1,
             self._experts,
             self._n_states,
@@ -302,7 +323,8 @@ class Screening:
         if gone:
             self.left -= gone
             if self.left == 0:
-                self.fell_by_regime = bool(self._regime_losses.min() < self._losses.min())
+                without = min(self._losses.min(), self._sums_over_rows[3])
+                self.fell_by_regime = bool(self._regime_losses.min() < without)
         self.rows += end - start
         if keep:
             self._logged += end - start
@@ -346,6 +368,7 @@ class Screening:
             self._log_codes = np.concatenate([self._log_codes, np.empty_like(self._log_codes)])
             self._log_rewards = np.concatenate([self._log_rewards, np.empty_like(self._log_rewards)])
             self._log_settings = np.concatenate([self._log_settings, np.empty_like(self._log_settings)])
+            self._log_predicted = np.concatenate([self._log_predicted, np.empty_like(self._log_predicted)])
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]  # numba carries no types
@@ -369,6 +392,7 @@ def _observe(
     codes: NDArray[np.int16],
     rewards: NDArray[np.float64],
     settings: NDArray[np.int64],
+    predicted: NDArray[np.float64],
     set_in: NDArray[np.bool_],
     start: int,
     end: int,
@@ -376,6 +400,7 @@ def _observe(
     log_codes: NDArray[np.int16],
     log_rewards: NDArray[np.float64],
     log_settings: NDArray[np.int64],
+    log_predicted: NDArray[np.float64],
     logged: int,
     experts: NDArray[np.int64],
     n_states: int,
@@ -400,10 +425,19 @@ def _observe(
             log_codes[logged + row - start] = codes[row]
             log_rewards[logged + row - start] = reward
             log_settings[logged + row - start] = settings[row]
+            log_predicted[logged + row - start] = predicted[row]
         was_set = set_in[settings[row]]
         overall = _overall_mean(sums_over_rows)
-        lowest = min(losses.min(), regime_losses.min())
+        lowest = min(losses.min(), regime_losses.min(), sums_over_rows[3])
         weight, mixed = 0.0, 0.0
+        given = predicted[row] - origin
+        is_given = not np.isnan(given)
+        if is_given and sums_over_rows[3] == np.inf:
+            # It starts with the mixture's loss and about half of the weight.
+            sums_over_rows[3] = sums_over_rows[0] - math.log(len(experts))
+        if is_given and sums_over_rows[3] - lowest < 40.0:
+            weight = math.exp(lowest - sums_over_rows[3])
+            mixed = weight * given
         for expert in range(len(experts)):
             cell = _cell(codes[row], experts[expert], n_states)
             prediction = (sums[expert, cell] + _PRIOR_ROWS * overall) / (counts[expert, cell] + _PRIOR_ROWS)
@@ -429,7 +463,9 @@ def _observe(
                 share = math.exp(-excess)
                 weight += share
                 mixed += share * by_regime[expert]
-        sums_over_rows[0] += (reward - mixed / weight) ** 2 / scale
+        mixed /= weight
+        sums_over_rows[0] += (reward - mixed) ** 2 / scale
+        sums_over_rows[3] += (reward - given) ** 2 / scale if is_given else np.inf
         for expert in range(len(experts)):
             cell = row_cells[expert]
             if expert < m:

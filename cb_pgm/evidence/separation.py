@@ -1,9 +1,10 @@
-"""Choose the arm that best separates two explanations of the reward, from the rows observed under each arm.
+"""Choose the pull that best separates two explanations of the reward.
 
-An explanation is an expert of `Screening`: a set of variables and a mean reward for each of their joint
-states. Under an arm, rows separate two explanations at the rate E[(difference of their predictions)²] / 2σ²
-nats a row. The rows observed under the arm estimate this rate without any rewards, so a few pulls reveal an
-arm under which the two predictions agree.
+An explanation is a set of variables and a mean reward for each of their joint states, such as an expert of
+`Screening`. If a pull sets all variables of both, the two predictions are known (`best_cell`). Otherwise the
+rows observed under each arm decide (`RecentRows`): rows separate two explanations at the rate
+E[(difference of their predictions)²] / 2σ² nats a row. The rows observed under the arm estimate this rate
+without any rewards, so a few pulls reveal an arm under which the two predictions agree.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["RecentRows"]
+__all__ = ["RecentRows", "best_cell"]
 
 _KEPT = 2048  # rows kept over all arms
 _USED = 16  # rows of an arm that are used, newest first
@@ -94,6 +95,54 @@ class RecentRows:
             self._n_states,
         )
         return (variable, state), difference
+
+
+def best_cell(
+    variables: Sequence[int],
+    settable: NDArray[np.bool_],
+    first: tuple[Sequence[int], NDArray[np.float64]],
+    second: tuple[Sequence[int], NDArray[np.float64]],
+    least_cost: float,
+) -> tuple[tuple[int, ...], float]:
+    """Return the states of `variables` that best separate two explanations for their cost.
+
+    The value of a joint state is (m₁ − m₂)²/(max m₁ − m₁ + least_cost), where m₁ and m₂ are the predictions
+    of the first and the second explanation: what a row separates by what it costs if the first is right.
+
+    Parameters
+    ----------
+    variables
+        The positions of all variables of both explanations.
+    settable
+        bool [n, K]: the states that may be set.
+    first, second
+        Each an explanation's variables and its predictions, float64 [cells].
+    least_cost
+        Positive, in units of the reward.
+
+    Returns
+    -------
+    states
+        The state of each of `variables`.
+    difference
+        (m₁ − m₂)²; 0 if the explanations agree on all joint states.
+
+    Notes
+    -----
+    O(K^variables). Ties are broken in favour of the lower states.
+    """
+    together = np.asarray(variables, dtype=np.int64)
+    cell, difference = _best_cell(
+        together,
+        settable,
+        np.asarray(first[0], dtype=np.int64),
+        first[1],
+        np.asarray(second[0], dtype=np.int64),
+        second[1],
+        least_cost,
+    )
+    n_states = settable.shape[1]
+    return tuple(cell // n_states**place % n_states for place in range(len(together))), difference
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types
@@ -176,3 +225,37 @@ def _best_arm(
             if rows > 0.0 and total / rows / costs[variable, state] > best:
                 best_variable, best_state, best = variable, state, total / rows / costs[variable, state]
     return best_variable, best_state, best
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _best_cell(
+    variables: NDArray[np.int64],
+    settable: NDArray[np.bool_],
+    first: NDArray[np.int64],
+    first_predictions: NDArray[np.float64],
+    second: NDArray[np.int64],
+    second_predictions: NDArray[np.float64],
+    least_cost: float,
+) -> tuple[int, float]:
+    n_states = settable.shape[1]
+    codes = np.zeros(settable.shape[0], dtype=np.int64)
+    highest = -np.inf
+    best, best_value, best_difference = 0, 0.0, 0.0
+    for comparing in (False, True):  # the highest prediction is needed first
+        for cell in range(n_states ** len(variables)):
+            left, allowed = cell, True
+            for variable in variables:
+                codes[variable] = left % n_states
+                allowed &= settable[variable, codes[variable]]
+                left //= n_states
+            if not allowed:
+                continue
+            predicted = _predicted(codes, -1, -1, first, first_predictions, n_states)
+            if not comparing:
+                highest = max(highest, predicted)
+                continue
+            difference = (predicted - _predicted(codes, -1, -1, second, second_predictions, n_states)) ** 2
+            value = difference / (highest - predicted + least_cost)
+            if value > best_value:
+                best, best_value, best_difference = cell, value, difference
+    return best, best_difference

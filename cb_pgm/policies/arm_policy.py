@@ -47,5 +47,9 @@ class ArmPolicy(Policy):
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
 
+    @property
+    def sets_several(self) -> bool:
+        return any(len(arm) > 1 for arm in self._arms.arms)
+
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         return self._arms

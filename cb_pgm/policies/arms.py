@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.records import Records, all_in_unit_interval
-from cb_pgm.model.intervention import Intervention, States
+from cb_pgm.model.intervention import Intervention, Pull, States
 from cb_pgm.policies.indices import highest_bernoulli_moss, highest_gaussian_moss
 
 __all__ = [
     "UNIT_INTERVAL_SCALE",
     "ArmTotals",
+    "SingleArms",
     "checked_parents",
     "joint_arms",
     "parent_arms",
@@ -49,6 +50,41 @@ def joint_arms(states: States, variables: Sequence[str]) -> tuple[Intervention, 
     """
     choices = itertools.product(*(states[variable] for variable in variables))
     return tuple(Intervention(dict(zip(variables, chosen, strict=True))) for chosen in choices)
+
+
+class SingleArms:
+    """All arms on a single variable, by the positions of variable and state.
+
+    Parameters
+    ----------
+    states, settable
+        As in `Policy`.
+
+    Attributes
+    ----------
+    arms
+        The arms, as `single_variable_arms` orders them.
+    codes
+        int64 [arms] each: the position of each arm's variable, and that of its state.
+    pull_of, code_of
+        The pull of a single row by the two positions, and the positions by arm.
+    settable
+        bool [n, K]: the states that can be set.
+    """
+
+    def __init__(self, states: States, settable: States) -> None:
+        self.arms = single_variable_arms(settable)
+        positions = {name: position for position, name in enumerate(states)}
+        pairs = [
+            (positions[name], states[name].index(state)) for arm in self.arms for name, state in arm.items()
+        ]
+        array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        self.codes: tuple[NDArray[np.int64], NDArray[np.int64]] = (array[:, 0], array[:, 1])
+        self.code_of = dict(zip(self.arms, pairs, strict=True))
+        self.pull_of = {pair: Pull(arm) for arm, pair in self.code_of.items()}
+        shape = len(states), max(map(len, states.values()), default=1)
+        self.settable: NDArray[np.bool_] = np.zeros(shape, dtype=np.bool_)
+        self.settable[self.codes] = True
 
 
 class ArmTotals:

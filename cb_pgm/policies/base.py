@@ -171,6 +171,11 @@ class Policy(ABC):
         """The queries of its search so far with their answers; None for a policy without a search."""
         return None
 
+    @property
+    def sets_several(self) -> bool:
+        """Whether it may set several variables in one pull."""
+        return False
+
     # -- what a policy has identified ------------------------------------------------------------------------
 
     @property
@@ -182,11 +187,22 @@ class Policy(ABC):
     def grounds(self) -> str | None:
         """The evidence for the identified parents; None while none are identified.
 
-        "identified": the rows refute every other candidate, and enough of them are rows in which the parents
-        were set. "assumed": the parents' states were only observed, or set too seldom to have shown a
-        difference between setting and observing them, so a hidden common cause isn't excluded.
+        "identified": the rows refute every other candidate, and would have refuted this one had it been
+        wrong. "assumed": they couldn't have, as `assumption` says.
         """
-        return "identified" if self.reward_variables else None
+        if not self.reward_variables:
+            return None
+        return "assumed" if self.assumption else "identified"
+
+    @property
+    def assumption(self) -> str | None:
+        """What the rows couldn't have shown of the identified parents; None if they show everything.
+
+        The parents' states were only observed, or set too seldom to have shown a difference between setting
+        and observing them, so a hidden common cause isn't excluded; or other variables varied too little
+        beside them to have shown an effect of their own.
+        """
+        return None
 
     @property
     def fallback(self) -> str | None:
@@ -207,7 +223,7 @@ class Policy(ABC):
 
         Only rows in which an arm was set count. By a union bound over arms, the intervals (`anytime_radius`)
         cover the true means of all arms at all times with probability ≥ 1 − `failure_prob`, by default the
-        intervals' share of the policy's `budget`.
+        intervals' share of the policy's `budget`. They get wider as arms on several variables join.
         """
         return self._estimates([] if self._rng is None else self.means(), failure_prob, "measured")
 
@@ -218,7 +234,9 @@ class Policy(ABC):
         while none are identified.
         """
         return self._estimates(
-            [] if self._rng is None else self.means_if_identified(), failure_prob, "identified"
+            [] if self._rng is None else self.means_if_identified(),
+            failure_prob,
+            self.grounds or "identified",
         )
 
     def _estimates(
@@ -228,8 +246,13 @@ class Policy(ABC):
         seen = [known for known in means if known[1]]
         if not seen:
             return ()
-        share = failure_prob / max(len(single_variable_arms(self.settable)), len(seen))
+        n_arms = len(single_variable_arms(self.settable))
+        share = failure_prob / n_arms
         mixing_rows = best_mixing_rows(_NARROWEST_AT, share)
+        if self.sets_several:
+            # With A arms on one variable the k-th arm to be pulled has the share δ/2A for k ≤ A, and δA/2k²
+            # beyond. All intervals take the smallest share so far, which widens them.
+            share *= 0.5 * (n_arms / max(n_arms, len(seen))) ** 2
         estimates = []
         for intervention, rows, mean in seen:
             radius = anytime_radius(rows, share, self.noise_scale, mixing_rows)

@@ -163,6 +163,10 @@ class CNUCB(GraphPolicy):
         return self._budget
 
     @property
+    def sets_several(self) -> bool:
+        return self.max_parents > 1
+
+    @property
     def reward_variables(self) -> tuple[str, ...]:
         if self._result_stands and self.result is not None and not self._guard.reward_variables:
             return self.result.reward_variables
@@ -171,9 +175,15 @@ class CNUCB(GraphPolicy):
         return self.result.reward_variables if self.result is not None else ()
 
     @property
-    def grounds(self) -> str | None:
+    def assumption(self) -> str | None:
         named = self.reward_variables
-        return self._guard.grounds if named and named == self._guard.reward_variables else super().grounds
+        if not named or not self.screens:
+            return super().assumption
+        return (
+            self._guard.assumption
+            if named == self._guard.reward_variables
+            else self._guard.assumption_of(named)
+        )
 
     @property
     def fallback(self) -> str | None:

@@ -44,6 +44,10 @@ class ExploreThenUCB(Policy):
     def fallback(self) -> str | None:
         return self._fallback
 
+    @property
+    def sets_several(self) -> bool:
+        return True
+
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         if self._arms is not None:
             yield from self._arms

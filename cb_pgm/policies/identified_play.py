@@ -33,14 +33,15 @@ class IdentifiedPlay:
     intervention: if the identification is wrong, screening detects it from those rows. An arm whose state is
     rare stays open until it is covered (`Cover`), and any other arm is open while the rows in which it was
     set, or its cover, make it look clearly better than the parents' arms. An open arm is played like any
-    other, by the rows in which it was set. The A open arms that look worse than the best of the parents' arms
-    get at most ½√(A·t) of t rounds in total, so their regret is of the order of a bandit without structure.
-    It is zero if no state is rare.
+    other, by the rows in which it was set, and those in which its state was only observed at the mean that
+    cover expects. The A open arms that don't look better than the best of the parents' arms by a standard
+    error get at most ½√(A·t) of t rounds in total, so their regret is of the order of a bandit without
+    structure. It is zero if no state is rare.
 
     A wrong identification shows in what it earns: if the parents' arms yield hardly more than the others,
     playing all arms costs hardly anything. So MOSS over all arms, by the rows in which each was set, chooses
-    as long as the rounds that it spends on other arms clearly cost less than a twentieth of what all rounds
-    before the identification have cost.
+    as long as the rounds that it spends on other arms cost less than a twentieth of what all rounds before
+    the identification have cost.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ class IdentifiedPlay:
         self._spent = 0
         self._outsiders = {others.arms[position]: position for position in self._outside}
         self._affordable = _COST_SHARE * cost_before
-        self._outsider_cost = math.inf  # of a round, as far as it is clear
+        self._outsider_cost = math.inf  # of a round
         self._outsider_rounds = 0
         self._played_rows, self._played_total = 0, 0.0
 
@@ -121,7 +122,7 @@ class IdentifiedPlay:
         if self.arms.rounds >= self._recheck_at:
             self._recheck_at = math.ceil(_RECHECK_GROWTH * self.arms.rounds) + 1
             self._choose_open_arms()
-            self._outsider_cost = self._clear_cost()
+            self._outsider_cost = self._other_arms_cost()
         if self._outsider_rounds * self._outsider_cost < self._affordable:
             arm = self._others.arms[self._others.highest_moss(self._noise_scale)]
             if arm in self._outsiders:
@@ -155,23 +156,26 @@ class IdentifiedPlay:
         variables, states = self._codes[:, 0], self._codes[:, 1]
         is_open = self._cover.rare()[variables, states]
         best, lowest = self._best_mean(), self._best_lower_bound()
-        predicted, rows, upper = (bound[variables, states] for bound in self._cover.bounds())
+        estimates, rows, upper = (bound[variables, states] for bound in self._cover.bounds())
         own_rows, own_totals = self._others.rows[self._outside], self._others.totals[self._outside]
         own = np.divide(own_totals, own_rows, out=np.full(len(own_rows), -np.inf), where=own_rows > 0)
         with np.errstate(divide="ignore"):
             clearly = _CLEARLY * self._noise_scale / np.sqrt([rows, own_rows])
-        is_open |= (predicted - clearly[0] > best) | (own - clearly[1] > best)
+        is_open |= (estimates - clearly[0] > best) | (own - clearly[1] > best)
         is_open &= upper >= lowest
         chosen = self._outside[is_open]
         before, n = self.arms, self._n_parent_arms
         self.arms = ArmTotals((*before.arms[:n], *(self._others.arms[position] for position in chosen)))
-        self.arms.rows[:] = np.concatenate([before.rows[:n], self._others.rows[chosen]])
-        self.arms.totals[:] = np.concatenate([before.totals[:n], self._others.totals[chosen]])
+        # Rows in which the state was only observed count as so many of the mean that cover expects.
+        seen = np.maximum(rows - own_rows, 0)[is_open].astype(np.int64)
+        expected = seen * np.where(seen > 0, estimates[is_open], 0.0)
+        self.arms.rows[:] = np.concatenate([before.rows[:n], own_rows[is_open] + seen])
+        self.arms.totals[:] = np.concatenate([before.totals[:n], own_totals[is_open] + expected])
         self.arms.rounds = before.rounds
         self.arms.in_unit_interval = before.in_unit_interval
 
-    def _clear_cost(self) -> float:
-        """Return by how much a round on the parents' arms clearly yields more than one on another arm.
+    def _other_arms_cost(self) -> float:
+        """Return by how much a round on the parents' arms yields more than one on another arm.
 
         Each other arm counts once: those that are nearly as good have most of the rows.
         """
@@ -180,8 +184,7 @@ class IdentifiedPlay:
         if self._played_rows < _FIRST_PLAYED or not pulled.any():
             return math.inf
         gain = self._played_total / self._played_rows - float((totals[pulled] / rows[pulled]).mean())
-        error = math.sqrt(1 / self._played_rows + float((1 / rows[pulled]).sum()) / pulled.sum() ** 2)
-        return max(0.0, gain - self._noise_scale * error)
+        return max(0.0, gain)
 
     def _best_mean(self) -> float:
         n, rows = self._n_parent_arms, self.arms.rows
@@ -199,7 +202,11 @@ class IdentifiedPlay:
         return best
 
     def _looks_worse(self, position: int) -> bool:
-        rows, totals = self.arms.rows, self.arms.totals
+        """Return whether an arm's mean isn't above that of the parents' best arm by a standard error."""
+        n, rows, totals = self._n_parent_arms, self.arms.rows, self.arms.totals
         if not rows[position]:
             return True
-        return bool(totals[position] / rows[position] < self._best_mean())
+        means = np.divide(totals[:n], rows[:n], out=np.full(n, -np.inf), where=rows[:n] > 0)
+        best = int(np.argmax(means))
+        error = self._noise_scale * math.sqrt(1 / rows[position] + 1 / max(int(rows[best]), 1))
+        return bool(totals[position] / rows[position] < means[best] + error)

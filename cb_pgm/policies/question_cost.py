@@ -39,26 +39,38 @@ class QuestionCost:
         self._share = share
         self._share_to_end = share if share_to_end is None else share_to_end
         self._noise_scale = noise_scale
-        self._asked: dict[Intervention, int] = {}
+        self._asked: NDArray[np.float64] = np.zeros(0)  # rows of questions by arm
+        self._elsewhere = 0  # and of those that are none of the arms
+        self.rows = 0  # of all questions
 
-    def add(self, intervention: Intervention, rows: int) -> None:
-        """Count so many rows of a question."""
-        self._asked[intervention] = self._asked.get(intervention, 0) + rows
+    def add(self, intervention: Intervention, rows: int, arms: ArmTotals) -> None:
+        """Count so many rows of a question, where `arms` are all arms so far."""
+        self.rows += rows
+        position = arms.position(intervention)
+        if position is None:
+            self._elsewhere += rows
+            return
+        if len(self._asked) < len(arms.arms):
+            self._asked = np.append(self._asked, np.zeros(len(arms.arms) - len(self._asked)))
+        self._asked[position] += rows
 
-    def affords(self, pull: Pull, arms: ArmTotals, to_end: float = math.inf) -> bool:
+    def affords(
+        self, pull: Pull, arms: ArmTotals, to_end: float = math.inf, share: float | None = None
+    ) -> bool:
         """Return whether `pull` is affordable; `arms` has the rows in which each arm was set.
 
         Rounds of do() don't count, since their rows may come from a table. `to_end` is the estimated cost of
         all pulls until the question is answered: one that is within reach is worth more than one of which
-        only a part can be paid for.
+        only a part can be paid for. `share` replaces that of the constructor.
         """
         gaps, typical = self.gaps(arms)
         likely = self.likely_gaps(arms)
-        asked = self._cost(likely, typical, arms)
+        asked = self._cost(likely, typical)
         of_pull = _cost_of(pull.intervention, pull.size, likely, typical, arms)
         pulled = np.where([bool(arm) for arm in arms.arms], arms.rows, 0)
         others = max(float(gaps @ pulled) - asked, 0.0)
-        return asked + of_pull <= self._share * others or asked + to_end <= self._share_to_end * others
+        share = self._share if share is None else share
+        return asked + of_pull <= share * others or asked + to_end <= self._share_to_end * others
 
     def below_index(self, pull: Pull, arms: ArmTotals) -> bool:
         """Return whether all questions and `pull` cost less than an index policy is going to pay.
@@ -71,10 +83,10 @@ class QuestionCost:
         needed = 6.0 * noise**2 / np.maximum(gaps, 1e-9 * noise)
         of_index = np.minimum(needed, gaps * max(arms.rounds, len(gaps))).sum()
         of_pull = _cost_of(pull.intervention, pull.size, gaps, typical, arms)
-        return self._cost(gaps, typical, arms) + of_pull <= self._share * float(of_index)
+        return self._cost(gaps, typical) + of_pull <= self._share * float(of_index)
 
-    def _cost(self, gaps: NDArray[np.float64], typical: float, arms: ArmTotals) -> float:
-        return sum(_cost_of(arm, rows, gaps, typical, arms) for arm, rows in self._asked.items())
+    def _cost(self, gaps: NDArray[np.float64], typical: float) -> float:
+        return float(gaps[: len(self._asked)] @ self._asked) + self._elsewhere * typical
 
     @staticmethod
     def cautious_gaps(arms: ArmTotals) -> tuple[NDArray[np.float64], float]:
@@ -91,6 +103,28 @@ class QuestionCost:
         """Return `gaps` less one standard error of each arm's mean, at least 0, float64 [arms]."""
         gaps, _ = self.gaps(arms)
         return np.maximum(gaps - self._noise_scale / np.sqrt(np.maximum(arms.rows, 1)), 0.0)
+
+    def by_state(
+        self,
+        gaps: NDArray[np.float64],
+        codes: tuple[NDArray[np.int64], NDArray[np.int64]],
+        shape: tuple[int, int],
+    ) -> NDArray[np.float64]:
+        """Return what a round of each arm costs, positive, from the gaps of all arms.
+
+        Parameters
+        ----------
+        gaps
+            float64 [arms or more].
+        codes
+            The positions of the variables and of the states of the arms on one variable, in the order of
+            `gaps`.
+        shape
+            (n, K), that of the result.
+        """
+        costs: NDArray[np.float64] = np.ones(shape)
+        costs[codes] = np.maximum(gaps[: len(codes[0])], 1e-9 * self._noise_scale)
+        return costs
 
     @staticmethod
     def gaps(arms: ArmTotals) -> tuple[NDArray[np.float64], float]:

@@ -99,6 +99,10 @@ class RandomSets(Policy):
             self._horizon *= self._horizon_growth
             self._start_horizon()
 
+    @property
+    def sets_several(self) -> bool:
+        return True
+
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         for intervention, record in self._records:
             if intervention and record.rows:

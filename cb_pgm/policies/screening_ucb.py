@@ -6,7 +6,6 @@ Meisami & Tewari 2021). The test and its proof are in `cb_pgm.evidence.screening
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -16,51 +15,38 @@ from numpy.typing import NDArray
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.budget import FailureBudget
 from cb_pgm.evidence.cover import Cover
-from cb_pgm.evidence.invariance import InvarianceScreening
+from cb_pgm.evidence.likelihoods import SetLikelihoods
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.evidence.separation import RecentRows
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
-from cb_pgm.policies.arms import ArmTotals, joint_arms, single_variable_arms
+from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE, ArmTotals, SingleArms, joint_arms
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.identified_play import IdentifiedPlay
+from cb_pgm.policies.invariance_follow_up import InvarianceFollowUp, would_show
+from cb_pgm.policies.likely_play import LikelyPlay
 from cb_pgm.policies.question_cost import QuestionCost
+from cb_pgm.policies.separating_pulls import SeparatingPulls, ToldApart
+from cb_pgm.wording import listed
 
 __all__ = ["ScreeningUCB"]
 
 # Rows of one pull that are tested: thousands under one arm teach little more, and leaving some out, by a rule
 # that doesn't look at them, keeps the test valid.
 _MOST_TESTED = 256
-# The difference between setting and seeing, in units of the rewards' range (2σ), that the rows must have been
-# able to show before parents count as identified rather than assumed.
-_DIFFERENCE = 0.1
-# Times √(arms · rounds), beyond as many as there are arms: the most rounds spent on telling sets apart; over
-# max_parents, so that more sizes of sets cost no more.
-_SHARE = 1.5
-# Rounds per arm during which only the survivors' arms are played; all arms are if several sets last longer.
-_PATIENCE = 32
-# The largest cost of separating pulls, relative to what an index policy is going to pay.
-_TEST_SHARE = 0.5
 # The largest cost of questions once no set is left, relative to that of all other rounds, and of those that
 # will be answered at a cost below the second share.
 _COST_SHARE, _COST_SHARE_TO_END = 0.3, 0.6
-_ASK_AGAIN = 1.02  # growth of the rows after which a question that wasn't affordable is considered again
-# Growth of the rows during which the last set has to survive alone before it is identified: false ones fall
-# one after the other, and the last of them is no better than those before it.
-_ALONE = 2.0
+_QUERY_SHARE = 0.15  # and that up to which another policy on the same rows may add questions of its own
 
 
 class ScreeningUCB(Policy):
     """Rule out every set of variables that can't be the reward's parents; play MOSS on the remaining one.
 
-    While several sets are left, it pulls the arm that best separates, for its cost, the leader (the surviving
-    set that predicts best) from the challenger (the surviving set that is hardest to rule out), as long as
-    this pays: in as many rounds as there are arms, which MOSS would need for its first pass anyway, and later
-    whenever the rounds still needed are fewer than those played. In all other rounds it plays anytime MOSS
-    over the survivors' arms, or over all arms once there have been 32 rounds per arm or if a survivor has
-    states that can't be set. If no set explains the reward, separating pulls need not have the expected
-    effect. Therefore, beyond a first pass, at most 1.5√(arms · t)/max_parents of t rounds are separating
-    pulls, and they cost at most half of what an index policy is going to pay (`QuestionCost`).
+    While several sets are left, most rounds play the best cell of a likely set (`LikelyPlay`): with
+    `max_parents` above 1 that sets up to so many variables at once. Some rounds are pulls that best separate
+    the set that explains the rewards best from the surviving one that is hardest to rule out, as long as this
+    pays (`SeparatingPulls`).
 
     Once one set is left, its arms are played by all rows with its states, set or observed. It is the only set
     of its size that could explain the reward alone. Other arms may stay open (`IdentifiedPlay`), and the test
@@ -97,7 +83,7 @@ class ScreeningUCB(Policy):
 
     Notes
     -----
-    O(n^p) a round for sets of p variables; about 5 µs at n = 100 and single variables.
+    O(n^p) a round for sets of up to p variables; about 5 µs at n = 100 and single variables.
     """
 
     name = "screening"
@@ -148,18 +134,48 @@ class ScreeningUCB(Policy):
         return self._budget
 
     @property
+    def sets_several(self) -> bool:
+        return self.max_parents > 1
+
+    @property
     def reward_variables(self) -> tuple[str, ...]:
         return self._named
 
     @property
-    def grounds(self) -> str | None:
+    def assumption(self) -> str | None:
         if not self._named:
             return None
-        if self._invariance is not None:
-            return "identified"  # it isn't before it was set often enough
-        position = int(np.flatnonzero(self.screening.surviving)[0])
-        shown = _would_show(self.screening.set_rows(position), self.screening.threshold)
-        return "identified" if shown else "assumed"
+        if self._follow_up is not None:
+            unshown = self._follow_up.unshown()
+            return self._too_little(unshown, f"{'was' if len(unshown) == 1 else 'were'} set too seldom")
+        return self.assumption_of(self._named)
+
+    def assumption_of(self, variables: Sequence[str]) -> str | None:
+        """Return what the rows tested couldn't have shown had these variables not been the reward's parents.
+
+        None if they would have shown a difference of a tenth of the rewards' range between setting and
+        observing the variables, and as large an effect of any state of another variable.
+        """
+        screening = self.screening
+        positions = [self._variables.index(name) for name in variables]
+        cover = self._cover_of(tuple(positions))
+        cover.catch_up(screening)
+        if not would_show(cover.set_rows, screening.threshold):
+            return "seen, not set often enough to exclude a hidden common cause"
+        contrasts = cover.contrasts()
+        unshown = [
+            variable
+            for variable, states in enumerate(self._n_states)
+            if variable not in positions
+            and not would_show(float(contrasts[variable, :states].min()), screening.threshold)
+        ]
+        return self._too_little(unshown, "varied too little")
+
+    def _too_little(self, positions: Sequence[int], what: str) -> str | None:
+        if not positions:
+            return None
+        names, beside = listed(self._names(positions), most=6), " and ".join(self._named)
+        return f"{names} {what} to show an effect of a tenth of the rewards' range beside {beside}"
 
     @property
     def fallback(self) -> str | None:
@@ -168,7 +184,7 @@ class ScreeningUCB(Policy):
     @property
     def candidates(self) -> tuple[tuple[str, ...], ...]:
         """The sets of variables not ruled out, of the size under test."""
-        test = self._invariance or self.screening
+        test = self.screening if self._follow_up is None else self._follow_up.test
         return tuple(self._names(row) for row in test.candidates[test.surviving])
 
     def rules_out(self, variables: Collection[str]) -> bool:
@@ -182,10 +198,11 @@ class ScreeningUCB(Policy):
         return not screening.surviving[position]
 
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        for totals in (self._arms, self._joint_arms):
-            for arm, rows, mean in totals:
-                if arm:
-                    yield arm, rows, mean
+        for arm, rows, mean in self._arms:
+            if arm:
+                yield arm, rows, mean
+        for arm, (rows, total) in self._joint_rows.items():
+            yield arm, rows, total / rows
 
     def means_if_identified(self) -> Iterable[tuple[Intervention, int, float]]:
         if self._play is None:
@@ -197,35 +214,43 @@ class ScreeningUCB(Policy):
     # -- state -----------------------------------------------------------------------------------------------
 
     def _begin(self, rng: np.random.Generator) -> None:
-        arms = single_variable_arms(self.settable)
-        self._arms = ArmTotals(arms)
-        self._pulls = [Pull(arm) for arm in arms]
-        self._codes_of = {arm: self._coded(arm) for arm in arms}
-        self._pull_of = {self._codes_of[pull.intervention]: pull for pull in self._pulls}
-        self._settable_codes = np.zeros((len(self.states), max(self._n_states)), dtype=np.bool_)
-        codes = np.array(list(self._codes_of.values()), dtype=np.int64).reshape(-1, 2)
-        self._arm_codes = codes[:, 0], codes[:, 1]  # of the arms in their order
-        self._settable_codes[self._arm_codes] = True
+        self._singles = SingleArms(self.states, self.settable)
+        self._arms = ArmTotals(self._singles.arms)
         self._recent = RecentRows(self._n_states)
         self.screening = self._new_screening(1)
-        self._telling: set[Intervention] = set()  # arms last asked for to tell sets apart
-        self._telling_rounds = 0
-        self._tests = QuestionCost(_TEST_SHARE, self.noise_scale)  # while sets are left
-        self._questions = QuestionCost(_COST_SHARE, self.noise_scale, _COST_SHARE_TO_END)  # once none is
+        self._likelihoods = SetLikelihoods(
+            self._n_states,
+            self.max_parents,
+            self.parent_noise_scale,
+            in_unit_interval=self.parent_noise_scale == UNIT_INTERVAL_SCALE,
+        )
+        # None once no set but the one that is left can be drawn.
+        self._likely: LikelyPlay | None = LikelyPlay(
+            self.states, self.settable, self.noise_scale, self._likelihoods, self._singles
+        )
+        self._separating = SeparatingPulls(
+            self._singles,
+            self._recent,
+            self._likelihoods,
+            self._likely,
+            self.max_parents,
+            self.noise_scale,
+            self.parent_noise_scale,
+        )
+        # Of questions once no set is left.
+        self._questions = QuestionCost(_COST_SHARE, self.noise_scale, _COST_SHARE_TO_END)
+        self._asked: set[Intervention] = set()  # arms last asked for to tell sets apart
+        self._told_apart: ToldApart | None = None
+        self._drawn: tuple[str, ...] = ()  # the set of which a cell was chosen last
         self._left = -1
-        self._told_apart: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._named: tuple[str, ...] = ()
         self._fallback: str | None = None
         self._no_set_explains = ""  # what `fallback` says first
-        self._invariance: InvarianceScreening | None = None
-        self._alone_at = 0  # rows after which invariance screening had a single set left
-        self._ask_again_at = 0.0
-        self._arm_numbers: dict[tuple[tuple[int, ...], int], int] = {}  # by variables and states set
-        self._set_rows: NDArray[np.int64] = np.zeros(len(self.states), dtype=np.int64)  # per variable
+        self._follow_up: InvarianceFollowUp | None = None
         self._play: IdentifiedPlay | None = None
-        self._joint_arms = ArmTotals(())  # of the parents, by the rows in which they were set
+        self._cover: tuple[tuple[int, ...], Cover] | None = None  # given the variables at these positions
+        self._joint_rows: dict[Intervention, tuple[int, float]] = {}  # rows and total of each joint arm set
         self._observed = ArmTotals((Intervention(),))
-        self._open_arms: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
 
     def _new_screening(self, set_size: int) -> Screening:
         return Screening(self._n_states, set_size, self._naming_share, self.parent_noise_scale)
@@ -234,13 +259,9 @@ class ScreeningUCB(Policy):
     def _naming_share(self) -> float:
         return self._budget.identification / self.max_parents
 
-    def _coded(self, arm: Intervention) -> tuple[int, int]:
-        ((variable, state),) = arm.items()
-        return self._variables.index(variable), self.states[variable].index(state)
-
     def _set_in(self, intervention: Intervention) -> tuple[int, ...]:
         """Return the positions of the variables that it sets, in ascending order."""
-        known = self._codes_of.get(intervention)
+        known = self._singles.code_of.get(intervention)
         if known is not None:
             return (known[0],)
         return tuple(sorted(self._variables.index(name) for name in intervention))
@@ -251,146 +272,74 @@ class ScreeningUCB(Policy):
     # -- choosing --------------------------------------------------------------------------------------------
 
     def _next_pull(self) -> Pull:
-        return self.telling_apart({}) or self._playing()
+        return self.telling_apart({}) or self._playing({})
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
         pull = self.telling_apart(under_way)
         if pull is not None:
             return pull
         with (self._play or self._arms).counting(under_way):
-            return self._playing()
+            return self._playing(under_way)
 
-    def _playing(self) -> Pull:
-        if self._play is not None:
+    def _playing(self, under_way: Mapping[Intervention, int]) -> Pull:
+        self._drawn = ()
+        if self._likely is not None:
+            self._drawn = self._names(self._likely.draw(self._arms.rounds))
+        if self._likely is not None and self._drawn and self._drawn != self._named:
+            pull = Pull(self._likely.next_arm(self._arms, under_way))
+        elif self._play is not None:
+            self._drawn = ()
             pull = self._pull_for[self._play.next_arm()]
         else:
-            patient = self._arms.rounds < _PATIENCE * len(self._pulls)
-            open_arms = self._open_arms if patient else None
-            pull = self._pulls[self._arms.highest_moss(self.noise_scale, open_arms)]
-        self._telling.discard(pull.intervention)
+            pull = Pull(self._arms.arms[self._arms.highest_moss(self.noise_scale)])
+        self._asked.discard(pull.intervention)
         return pull
 
     def telling_apart(self, under_way: Mapping[Intervention, int]) -> Pull | None:
-        """Return the pull that best tells leader from challenger; None where that doesn't pay."""
-        self._told_apart = None
-        if self._invariance is not None:
-            return self._telling_causes(self._invariance, under_way)
-        if self._left < 1 or (self._left == 1 and self.max_parents == 1):
-            return None
-        rounds, arms = self._arms.rounds, len(self._pulls)
-        if self._telling_rounds > arms + _SHARE / self.max_parents * math.sqrt(arms * rounds):
-            return None
-        pair = self._leader_and_challenger()
-        if pair is None:
-            return None
-        leader, challenger = pair
-        screening = self.screening
-        first, second = screening.expert(leader), screening.expert(challenger)
-        gaps, typical = self._tests.cautious_gaps(self._arms)
-        # With the typical gap added, an arm that may be the best one isn't asked however little it tells.
-        costs = self._costs(gaps + typical)
-        arm, by_cost = self._recent.best_arm(
-            list(dict.fromkeys((*first, *second))),
-            self._settable_codes,
-            (first, screening.predictions(leader)),
-            (second, screening.predictions(challenger)),
-            costs,
-        )
-        difference = by_cost * float(costs[arm])
-        missing = (screening.threshold - screening.margins()[challenger]) * 2.0 * self.parent_noise_scale**2
-        if missing > difference * max(rounds, arms):
-            return None
-        pull = self._pull_of[arm]
-        if under_way and missing <= difference * under_way.get(pull.intervention, 0):
-            return None  # what is under way will do
-        if not self._tests.below_index(pull, self._arms):
-            return None
-        self._told_apart = first, second
-        self._telling.add(pull.intervention)
-        return pull
-
-    def _telling_causes(
-        self, test: InvarianceScreening, under_way: Mapping[Intervention, int]
-    ) -> Pull | None:
-        """Return the pull that best tells apart, for its cost, what invariance screening has left.
-
-        None once a set is identified, where no arm tells the sets apart, or where it isn't affordable.
-        """
-        if self._named or test.rows < self._ask_again_at:
-            return None
-        left = np.flatnonzero(test.surviving)
-        leader = int(left[np.argmin(test.fits()[left])])
-        others = left[left != leader]
-        challenger = int(others[np.argmin(test.margins()[others])]) if len(others) else leader
-        costs = self._costs(self._questions.likely_gaps(self._arms))
-        to_end = math.inf
-        first, second = (tuple(int(v) for v in test.candidates[place]) for place in (leader, challenger))
-        if challenger == leader:
-            # Only rows in which its variables are set are missing.
-            allowed = np.where(self._settable_codes, costs, np.inf)[list(first)]
-            if not np.isfinite(allowed).any():
-                return None
-            row, cheapest = divmod(int(np.argmin(allowed)), allowed.shape[1])
-            arm = first[row], cheapest
+        """Return the pull that best tells apart what is left; None where that doesn't pay."""
+        if self._follow_up is not None:
+            ask = self._may_ask
+            self._told_apart = self._follow_up.next(self._arms, self._questions, under_way) if ask else None
+        elif self._fallback is None:
+            self._told_apart = self._separating.next(self.screening, self._arms, under_way)
         else:
-            arm, worth = self._recent.best_arm(
-                list(dict.fromkeys((*first, *second))),
-                self._settable_codes,
-                (first, test.predictions(leader)),
-                (second, test.predictions(challenger)),
-                costs,
-            )
-            if worth > 0:
-                missing = test.threshold - float(test.margins()[challenger])
-                to_end = missing * 2.0 * self.noise_scale**2 / worth
-        pull = self._pull_of.get(arm)
-        if pull is None or not self._questions.affords(pull, self._arms, to_end):
-            self._ask_again_at = _ASK_AGAIN * test.rows
+            self._told_apart = None
+        if self._told_apart is None:
             return None
-        if pull.intervention in under_way:
-            return None
-        self._told_apart = first, second
-        self._telling.add(pull.intervention)
-        return pull
-
-    def _costs(self, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what a round of each arm costs, float64 [n, K], positive, from the gaps of all arms."""
-        costs = np.ones(self._settable_codes.shape)
-        costs[self._arm_codes] = np.maximum(gaps[: len(self._codes_of)], 1e-9 * self.noise_scale)
-        return costs
+        self._asked.add(self._told_apart.pull.intervention)
+        return self._told_apart.pull
 
     def affords(self, pull: Pull) -> bool:
-        """Return whether another question costs little enough beside the rounds that aren't questions."""
-        return self._questions.affords(pull, self._arms)
+        """Return whether another policy's question costs little enough beside all other rounds."""
+        return self._may_ask and self._questions.affords(pull, self._arms, share=_QUERY_SHARE)
+
+    @property
+    def _may_ask(self) -> bool:
+        """Whether questions took at most half of the rounds: free ones, too, would crowd out a better arm."""
+        return 2 * self._questions.rows <= self._arms.rounds
 
     def charge(self, intervention: Intervention, rows: int) -> None:
         """Count rows of a question that another policy on the same rows asked."""
-        self._questions.add(intervention, rows)
+        self._questions.add(intervention, rows, self._arms)
 
     def why(self, pull: Pull) -> str:
         if self._told_apart is not None:
-            first, second = (" and ".join(self._names(positions)) for positions in self._told_apart)
+            sets = (self._told_apart.first, self._told_apart.second)
+            first, second = (" and ".join(self._names(positions)) for positions in sets)
             if first == second:
                 return f"to set {first}, the only cause left, often enough"
             return f"it best tells {first}, the likeliest cause, from {second}, the likeliest other one"
+        if self._drawn and pull.intervention.keys() == set(self._drawn):
+            names, a_cause = (
+                " and ".join(self._drawn),
+                "a likely cause" if len(self._drawn) == 1 else "likely causes",
+            )
+            return f"the highest upper confidence bound if the reward depends on {names} alone, {a_cause}"
         arms = self._play.arms if self._play is not None else self._arms
         text = f"the highest upper confidence bound: {arms.describe(pull.intervention, self.mean_text)}"
         if self._play is not None and self._play.is_outsider(pull.intervention):
             text += f"; {' and '.join(pull.intervention)} may still move the reward"
         return text
-
-    def _leader_and_challenger(self) -> tuple[int, int] | None:
-        """Return the experts to tell apart, as positions in `Screening.losses`."""
-        screening = self.screening
-        left = np.flatnonzero(screening.surviving)
-        losses = screening.losses()
-        if len(left) == 1:
-            # One is left: only a larger set that predicts better can still rule it out.
-            leader = int(np.argmin(losses))
-            return (leader, int(left[0])) if leader >= len(screening.surviving) else None
-        leader = int(left[np.argmin(losses[left])])
-        others = left[left != leader]
-        return leader, int(others[np.argmin(screening.margins()[others])])
 
     # -- learning --------------------------------------------------------------------------------------------
 
@@ -414,31 +363,39 @@ class ScreeningUCB(Policy):
         if not intervention:
             self._observed.add(intervention, rewards)
         elif len(intervention) > 1:
-            self._joint_arms.add(intervention, rewards)
+            known_rows, total = self._joint_rows.get(intervention, (0, 0.0))
+            self._joint_rows[intervention] = known_rows + len(rewards), total + float(rewards.sum())
+        if self._likely is not None:
+            self._likely.add(intervention, rewards, self._arms.rounds)
         if self._play is not None:
-            self._play.add(intervention, rewards)
-        if intervention in self._telling:
+            self._play.add(self._parents_arm(intervention), rewards)
+        if intervention in self._asked:
             if self._fallback is None:
-                self._telling_rounds += len(rewards)
-                self._tests.add(intervention, len(rewards))
+                self._separating.add(intervention, len(rewards), self._arms)
             else:
-                self._questions.add(intervention, len(rewards))
+                self._questions.add(intervention, len(rewards), self._arms)
+
+    def _parents_arm(self, intervention: Intervention) -> Intervention:
+        """Return what an intervention sets the identified variables to, if it sets them all; else itself."""
+        if len(intervention) <= len(self._named) or not set(self._named) <= intervention.keys():
+            return intervention
+        return Intervention({name: intervention[name] for name in self._named})
 
     def _test(
         self, intervention: Intervention, codes: NDArray[np.int16], rewards: NDArray[np.float64]
     ) -> None:
+        if self._follow_up is not None:
+            self._follow_up.observe(
+                codes, rewards, self._set_in(intervention), self._singles.code_of.get(intervention)
+            )
+            self._heed_follow_up(self._follow_up)
         if self._fallback is not None:
-            if self._invariance is not None:
-                if not self._named:
-                    self._recent.add(codes, self._codes_of.get(intervention))
-                set_variables = self._set_in(intervention)
-                self._set_rows[list(set_variables)] += len(rewards)
-                arms = self._numbered_arms(set_variables, codes)
-                self._test_invariance(self._invariance, codes, rewards, arms)
             return
-        if self._left != 1 or self.max_parents > 1:  # else nothing is left to be told apart
-            self._recent.add(codes, self._codes_of.get(intervention))
-        self.screening.observe(codes, rewards, self._set_in(intervention))
+        predicted = None
+        if self._likely is not None:
+            self._recent.add(codes, self._singles.code_of.get(intervention))
+            predicted = self._likelihoods.add(codes, rewards)
+        self.screening.observe(codes, rewards, self._set_in(intervention), predicted)
         if self.screening.left != self._left:
             self._take_stock()
 
@@ -446,18 +403,18 @@ class ScreeningUCB(Policy):
         """Name the set that is left, go on with larger sets when none is, or give up at the largest."""
         while self.screening.left == 0 and self.screening.set_size < self.max_parents:
             size = self.screening.set_size + 1
-            self.screening = self.screening.larger(size, self._naming_share)
+            self.screening, self._cover = self.screening.larger(size, self._naming_share), None
         left = self._left = self.screening.left
         self._named = self.candidates[0] if left == 1 else ()
-        self._play = self._open_arms = None
+        self._play = None
+        if self._likely is not None:
+            self._likely.follow(self.screening)
         if left == 0:
             self._give_up()
         elif left == 1:
             self._play_parents()
-        else:
-            open_variables = set(self._names(self.screening.candidates[self.screening.surviving].ravel()))
-            if self._all_settable(open_variables):
-                self._open_arms = np.array([next(iter(arm)) in open_variables for arm in self._arms.arms])
+        if left == 0 or (left == 1 and self.screening.set_size == self.max_parents):
+            self._likely = None
 
     def _give_up(self) -> None:
         """Go over to MOSS on all arms and do(), by the rows in which each was done."""
@@ -474,59 +431,30 @@ class ScreeningUCB(Policy):
         self._arms = ArmTotals((*before.arms, Intervention()))
         self._arms.rows[:] = np.append(before.rows, self._observed.rows)
         self._arms.totals[:] = np.append(before.totals, self._observed.totals)
-        self._arms.rounds = max(before.rounds, int(self._arms.rows.sum()))
+        self._arms.rounds = before.rounds  # rows of a table under do() cost no rounds
         self._arms.in_unit_interval = before.in_unit_interval and self._observed.in_unit_interval
-        self._pulls = [*self._pulls, Pull(Intervention())]
         if self._follows_by_invariance:
-            self._follow_by_invariance()
+            # σ given the parents may leave out what the hidden cause adds, so it is that under every arm.
+            self._follow_up = InvarianceFollowUp(
+                self._n_states,
+                self.max_parents,
+                self._budget.invariance,
+                self.noise_scale,
+                self._singles,
+                self._recent,
+                self.screening,
+            )
+            self._heed_follow_up(self._follow_up)
 
-    def _follow_by_invariance(self) -> None:
-        """Begin invariance screening, with the rows that screening has kept."""
-        codes, rewards, was_set = self.screening.log()
-        settings, set_variables = self.screening.log_settings()
-        arms = np.empty(len(rewards), dtype=np.int64)
-        for number, variables in enumerate(set_variables):
-            rows = np.flatnonzero(settings == number)
-            arms[rows] = self._numbered_arms(variables, codes[rows])
-        # σ given the parents may leave out what the hidden cause adds, so it is that under every arm.
-        self._invariance = InvarianceScreening(
-            self._n_states, self.max_parents, self._budget.invariance, self.noise_scale
-        )
-        self._set_rows = was_set.sum(axis=0)
-        self._test_invariance(self._invariance, codes, rewards, arms)
-
-    def _numbered_arms(self, variables: tuple[int, ...], codes: NDArray[np.int16]) -> NDArray[np.int64]:
-        """Return the number of each row's arm, int64 [m], where `variables` were set in all rows."""
-        states = np.zeros(len(codes), dtype=np.int64)
-        for variable in variables:
-            states = states * max(self._n_states) + codes[:, variable]
-        numbers = np.empty(len(codes), dtype=np.int64)
-        for state in np.unique(states):
-            key = variables, int(state)
-            numbers[states == state] = self._arm_numbers.setdefault(key, len(self._arm_numbers))
-        return numbers
-
-    def _test_invariance(
-        self,
-        test: InvarianceScreening,
-        codes: NDArray[np.int16],
-        rewards: NDArray[np.float64],
-        arms: NDArray[np.int64],
-    ) -> None:
-        left = test.left
-        test.observe(codes, rewards, arms)
-        if left > 1 == test.left:
-            self._alone_at = test.rows
-        if test.left == 0:
-            self._named, self._fallback, self._invariance = (), self._no_set_explains, None
-        elif test.left == 1 and not self._named and test.rows >= _ALONE * self._alone_at:
-            (left,) = test.candidates[test.surviving]
-            # A variable that shows the hidden cause may be left for want of rows in which it was set.
-            if _would_show(int(self._set_rows[left].min()), test.threshold):
-                self._named = self._names(left)
-                only = "is the only variable" if len(self._named) == 1 else "are the only variables"
-                explain = f"{' and '.join(self._named)} {only} whose states explain what interventions change"
-                self._fallback = f"{self._no_set_explains}; {explain}"
+    def _heed_follow_up(self, follow_up: InvarianceFollowUp) -> None:
+        """Name what invariance screening has identified; give up if it has nothing left."""
+        if follow_up.test.left == 0:
+            self._named, self._fallback, self._follow_up = (), self._no_set_explains, None
+        elif follow_up.identified and not self._named:
+            self._named = self._names(follow_up.identified)
+            only = "is the only variable" if len(self._named) == 1 else "are the only variables"
+            explain = f"{' and '.join(self._named)} {only} whose states explain what interventions change"
+            self._fallback = f"{self._no_set_explains}; {explain}"
 
     def _all_settable(self, variables: Iterable[str]) -> bool:
         """Return whether all states of `variables` can be set.
@@ -551,41 +479,29 @@ class ScreeningUCB(Policy):
             parents.rows[index], parents.totals[index] = int(counts[cell]), totals[cell]
         parents.rounds = max(self._arms.rounds, int(parents.rows.sum()))
         parents.in_unit_interval = self._arms.in_unit_interval and self._observed.in_unit_interval
-        if len(self._named) > 1:
-            self._joint_arms = ArmTotals(arms)
         self._play = self.play_on(self._named, parents)
         self._pull_for = {arm: Pull(arm) for arm in (*arms, *self._arms.arms)}
 
     def play_on(self, variables: Sequence[str], parent_arms: ArmTotals) -> IdentifiedPlay:
         """Return the play on the arms of identified variables, with the cover that the rows tested give."""
         parents = [self._variables.index(name) for name in variables]
-        share = self._budget.verification
-        cover = Cover(self._n_states, parents, share, self.parent_noise_scale)
-        screening, covered = self.screening, 0
+        cover, screening = self._cover_of(tuple(parents)), self.screening
         gaps, _ = self._questions.cautious_gaps(self._arms)
-
-        def refresh() -> None:
-            nonlocal covered
-            codes, rewards, was_set = screening.log(covered)
-            cover.add(codes, rewards, was_set)
-            covered += len(rewards)
-
         return IdentifiedPlay(
             parent_arms,
             self._arms,
-            np.column_stack(self._arm_codes),
+            np.column_stack(self._singles.codes),
             parents,
             cover,
-            refresh,
-            share,
+            lambda: cover.catch_up(screening),
+            self._budget.verification,
             self.noise_scale,
             float(gaps @ self._arms.rows),
         )
 
-
-def _would_show(set_rows: int, threshold: float) -> bool:
-    """Return whether so many set rows would show a difference of `_DIFFERENCE` from rows seen.
-
-    A difference d is worth d²/2σ² nats a row set.
-    """
-    return set_rows * _DIFFERENCE**2 * 2.0 >= threshold
+    def _cover_of(self, parents: tuple[int, ...]) -> Cover:
+        """Return the cover given the variables at these positions; the last one is kept."""
+        if self._cover is None or self._cover[0] != parents:
+            cover = Cover(self._n_states, parents, self._budget.verification, self.parent_noise_scale)
+            self._cover = parents, cover
+        return self._cover[1]

@@ -33,8 +33,8 @@ class Status:
         parents; None if the policy doesn't look for parents.
     reward_variables
         The identified parents of the reward; empty while there are none.
-    grounds
-        On what these rest, as in `Policy.grounds`.
+    grounds, assumption
+        On what these rest, as in `Policy`.
     fallback
         Why the policy gave up its own method; None if it didn't.
     best_arm
@@ -66,6 +66,7 @@ class Status:
     left: tuple[tuple[str, ...], ...] | None
     reward_variables: tuple[str, ...]
     grounds: str | None
+    assumption: str | None
     fallback: str | None
     best_arm: ArmEstimate | None
     best_if_identified: ArmEstimate | None
@@ -111,8 +112,8 @@ class Status:
             # Once the policy has gone on by other means, nothing explains the reward alone any more.
             alone = "not ruled out" if self.fallback else "that could explain the reward alone"
             lines.append(f"Identified  {named}: the only {sets} {alone}")
-            if self.grounds == "assumed":
-                lines.append("            seen, not set often enough to exclude a hidden common cause")
+            if self.assumption:
+                lines.append(f"            {self.assumption}")
         if self.fallback:
             lines.append(f"Note        {self.fallback}")
         lines.append(f"Best arm    {self._best_arm_text()}")
@@ -162,6 +163,7 @@ def status_of(state: SessionState) -> Status:
         left=left,
         reward_variables=policy.reward_variables,
         grounds=policy.grounds,
+        assumption=policy.assumption,
         fallback=policy.fallback,
         best_arm=_highest(settings, policy.estimates() if certain is None else [certain]),
         best_if_identified=_highest(settings, policy.identified()),

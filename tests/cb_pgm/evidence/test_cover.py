@@ -43,3 +43,20 @@ def test_rows_in_which_a_variable_was_set_do_not_make_its_state_common() -> None
     cover.add(codes, np.zeros(900), was_set)
     assert cover.rare()[1].tolist() == [False, True]
     assert np.isfinite(cover.upper_bounds()[1, 1])
+
+
+def test_contrasts_are_the_precision_of_a_regression_on_the_state() -> None:
+    """Given w's states, the least squares estimate of an effect of v = x has the variance σ² / contrast."""
+    rng = np.random.default_rng(5)
+    codes = rng.integers(3, size=(200, 2)).astype(np.int16)
+    codes[:, 1] = np.where(rng.random(200) < 0.6, codes[:, 0], codes[:, 1])
+    was_set = np.zeros((200, 2), dtype=np.bool_)
+    was_set[:70, 0] = True
+    cover = Cover([3, 3], [0], 0.01, 0.5)
+    cover.add(codes, rng.random(200), was_set)
+    assert cover.set_rows == 70
+    for state in range(3):
+        design = np.column_stack([codes[:, 0] == cell for cell in range(3)] + [codes[:, 1] == state])
+        variance = np.linalg.inv(design.T.astype(float) @ design)[-1, -1]
+        np.testing.assert_allclose(cover.contrasts()[1, state], 1 / variance)
+    np.testing.assert_allclose(cover.contrasts()[0], 0.0, atol=1e-12)

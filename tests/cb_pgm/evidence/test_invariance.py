@@ -128,8 +128,22 @@ def test_screening_names_the_parent_or_none_beside_a_hidden_cause() -> None:
         run = simulate(policy, system, 3000, seed)
         if run.reward_variables and run.fallback:
             assert f"{run.reward_variables[0]} is the only variable whose states explain" in run.fallback
-            assert run.grounds == "identified"
+            assert run.grounds == "assumed"  # the other arms were pulled too seldom to show an effect
         right += run.reward_variables == system.reward_parents
         wrong += run.reward_variables not in ((), system.reward_parents)
     assert wrong <= binom.ppf(0.999, 60, policy.budget.total)
     assert right >= 15
+
+
+def test_contrasts_are_the_precision_of_a_regression_on_the_arm() -> None:
+    rng = np.random.default_rng(9)
+    codes = rng.integers(2, size=(90, 2)).astype(np.int16)
+    arms = rng.integers(3, size=90)
+    test = InvarianceScreening([2, 2], 1, 0.05, 0.5)
+    test.observe(codes, rng.random(90), arms)
+    codes, arms = codes[1:], arms[1:]  # the first row only sets the origin
+    for position, variable in enumerate((0, 1)):
+        for arm in range(3):
+            design = np.column_stack([codes[:, variable] == 0, codes[:, variable] == 1, arms == arm])
+            variance = np.linalg.inv(design.T.astype(float) @ design)[-1, -1]
+            np.testing.assert_allclose(test.contrasts(position)[arm], 1 / variance)

@@ -248,6 +248,40 @@ def test_under_pulls_of_the_parent_chosen_against_it(failure_prob: float) -> Non
     assert failures <= binom.ppf(0.999, runs, failure_prob)
 
 
+@pytest.mark.parametrize("failure_prob", [0.05, 0.2])
+def test_with_an_expert_of_the_caller_that_knows_more_than_the_candidates(failure_prob: float) -> None:
+    """1,000 runs of up to 300 rows; the expert knows the true means, or guesses by the last reward."""
+    rng = np.random.default_rng(31)
+    runs, failures = 1000, 0
+    for run in range(runs):
+        screening = Screening(N_STATES, 1, failure_prob, 1.0)
+        last = 0.0
+        for _ in range(int(rng.integers(1, 11))):
+            codes = _rows(rng, 30)
+            rewards = _rewards(rng, codes, "gaussian")
+            predicted = MEANS[codes[:, PARENT]] if run % 2 else np.concatenate([[last], rewards[:-1]])
+            screening.observe(codes, rewards, (), predicted)
+            last = float(rewards[-1])
+        failures += not screening.surviving[PARENT]
+    assert failures <= binom.ppf(0.999, runs, failure_prob)
+
+
+def test_an_expert_of_the_caller_rules_out_sooner_and_is_replayed_to_larger_sets() -> None:
+    """The reward is the parity of three variables, which no expert of pairs can predict."""
+    rng = np.random.default_rng(32)
+    codes = rng.integers(2, size=(200, 4)).astype(np.int16)
+    parity = codes[:, :3].sum(axis=1) % 2
+    rewards = (rng.random(200) < 0.1 + 0.8 * parity).astype(float)
+    alone, told = (Screening([2] * 4, 1, 0.05, 0.5) for _ in range(2))
+    alone.observe(codes, rewards)
+    told.observe(codes, rewards, (), 0.1 + 0.8 * parity)
+    assert alone.left == 4
+    assert told.left == 0
+    assert not told.fell_by_regime
+    assert told.larger(2, 0.05).left == 0
+    assert told.larger(3, 0.05).candidates[told.larger(3, 0.05).surviving].tolist() == [[0, 1, 2]]
+
+
 def test_larger_sets_have_seen_the_same_rows_and_settings() -> None:
     rng = np.random.default_rng(23)
     codes = _rows(rng, 400)

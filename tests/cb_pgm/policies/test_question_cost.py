@@ -22,9 +22,9 @@ def totals(unit: float, rows_of_worse: int) -> ArmTotals:
 def test_a_fifth_of_what_the_other_rounds_cost(unit: float) -> None:
     """Beside 20 other rounds of the worse arm there may be 4 questions about it."""
     cost = QuestionCost(0.2, 1e-6)
-    cost.add(ARMS[1], 3)
+    cost.add(ARMS[1], 3, ArmTotals(ARMS))
     assert cost.affords(Pull(ARMS[1]), totals(unit, 24))
-    cost.add(ARMS[1], 1)
+    cost.add(ARMS[1], 1, ArmTotals(ARMS))
     assert not cost.affords(Pull(ARMS[1]), totals(unit, 25))
 
 
@@ -59,7 +59,7 @@ def test_a_question_within_reach_may_cost_more() -> None:
     """Beside 20 other rounds with gap ½ a share of .6 is 6, of which 2 questions have cost 1."""
     arms = totals(1.0, 22)
     cost = QuestionCost(0.1, 1e-6, 0.6)
-    cost.add(ARMS[1], 2)
+    cost.add(ARMS[1], 2, ArmTotals(ARMS))
     assert not cost.affords(Pull(ARMS[1]), arms)
     assert cost.affords(Pull(ARMS[1]), arms, to_end=4.9)
     assert not cost.affords(Pull(ARMS[1]), arms, to_end=5.1)
