@@ -9,8 +9,10 @@ best were set, no other ground is tried, nor where too few rows are without an i
 from. Without any such row the gain is that over the other arms.
 
 *Identified*: screening (`cb_pgm.evidence.screening`) has ruled out all variables but one as the reward's only
-cause, at δ. If there is one only, and no hidden cause, seeing and setting it have the same mean. The ground
-is left out for a variable that was set.
+cause, at δ. If there is one only, and no hidden cause, seeing and setting it have the same mean. Screening
+doesn't tell soon that there are two: it may have ruled out all variables but the stronger one, whose rows
+also show what the other one does. So the ground is left out where a second cause makes the rows likelier, by
+the weights of `cb_pgm.effects.parents`, and for a variable that was set.
 
 *Fitted* or *assumed*: means over graphs of the arms without enough set rows, with quantiles of the draws as
 intervals. A gain's interval is at 1 − 2δ, which leaves δ below it: recommending an arm claims that it gains,
@@ -32,6 +34,7 @@ from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.grounds import Ground, by_rows, by_set_rows
 from cb_pgm.effects.measured import Sample, anytime_interval, mean_interval
 from cb_pgm.effects.noise import RewardScale
+from cb_pgm.effects.parents import set_score
 from cb_pgm.effects.values import ArmRows, Comparison, Decision
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.model.intervention import Intervention
@@ -130,6 +133,8 @@ def _identified_cause(
 ) -> int | None:
     """Return the only variable that screening leaves as the reward's single cause; None if there isn't one.
 
+    There is none either if the rows are likelier with a second cause.
+
     The rows come in random order, since the test takes each as drawn anew given the past; canonical order
     would sort the rewards.
     """
@@ -143,7 +148,11 @@ def _identified_cause(
     screening.observe(np.ascontiguousarray(rows.all_codes[order]), rows.all_rewards[order])
     if screening.left != 1:
         return None
-    return int(screening.candidates[screening.surviving][0, 0])
+    cause = int(screening.candidates[screening.surviving][0, 0])
+    score = set_score(rows.all_codes, rows.all_rewards, rows.cards)
+    others = (column for column in range(len(rows.cards)) if column != cause)
+    has_second = any(score(tuple(sorted((cause, other)))) > score((cause,)) for other in others)
+    return None if has_second else cause
 
 
 def _identified(

@@ -20,8 +20,8 @@ _GROUNDS = {
         "Ground: measured. These are the rows in which the arms were set; nothing is assumed about causes."
     ),
     "identified": (
-        "Ground: identified. Screening rules out every other variable as the reward's only cause; this "
-        "assumes that the reward has one cause, and no hidden one."
+        "Ground: identified. Screening rules out every other variable as the reward's only cause, and no "
+        "second cause makes the rows likelier; it is assumed that the reward has one cause, and no hidden one."
     ),
     "fitted": (
         "Ground: fitted. These are means over graphs estimated from the table; it is assumed that there is "

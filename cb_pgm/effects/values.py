@@ -119,8 +119,9 @@ class Decision:
         The arm that looks best.
     grounds
         "measured": rows in which the arms were set. "identified": all but one variable are ruled out as the
-        reward's only cause, and its rows count, without a hidden cause. "fitted": means over graphs, without
-        a hidden cause. "assumed": means over graphs that a given graph or background knowledge restricts.
+        reward's only cause, no second cause makes the rows likelier, and the rows of the one that is left
+        count, without a hidden cause. "fitted": means over graphs, without a hidden cause. "assumed": means
+        over graphs that a given graph or background knowledge restricts.
     mean, interval
         The mean of `leader` on that ground, from the table's rows.
     over_nothing

@@ -161,6 +161,27 @@ def test_the_only_cause_is_identified_by_its_rows():
     assert decision.mean == pytest.approx(table.rewards[table.codes[:, 1] == 1].mean())
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_stronger_one_of_two_causes_is_no_only_cause(seed):
+    """Screening often leaves B alone in 600 rows, but where B = yes was seen A = yes is more frequent."""
+    table_of_b = np.array([[0.9, 0.1], [0.3, 0.7]])
+    states = {"A": ("no", "yes"), "B": ("no", "yes"), "C": ("no", "yes")}
+    tables = (np.array([0.8, 0.2]), table_of_b, np.array([0.3, 0.7]))
+    means = np.array([[0.1, 0.4], [0.2, 0.9]])
+    system = CausalSystem.from_model(
+        DiscreteModel(states, ((), (0,), ()), tables), Reward((0, 1), means, None)
+    )
+    drawn = system.sample({}, 600, np.random.default_rng(seed))
+    table = DiscreteTable(np.asfortranarray(drawn.codes), states, drawn.rewards)
+    settings = EstimateSettings(knowledge=Knowledge(required=[("A", "B")]))
+    decision = estimate_effects(table, settings=settings, not_settable=["A"], draws=FEW).decision
+    truth = system.mean_reward({"B": "yes"})
+    assert table.rewards[table.codes[:, 1] == 1].mean() > truth + 0.05
+    assert decision.leader == {"B": "yes"}
+    assert decision.grounds == "assumed"
+    assert decision.interval[0] <= truth <= decision.interval[1]
+
+
 def test_all_that_is_true_of_a_chain_is_covered():
     system, table = chain(1000, 3)
     report = estimate_effects(table, draws=FEW)
