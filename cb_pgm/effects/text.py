@@ -21,7 +21,8 @@ _GROUNDS = {
     ),
     "identified": (
         "Ground: identified. Screening rules out every other variable as the reward's only cause, and no "
-        "second cause makes the rows likelier; it is assumed that the reward has one cause, and no hidden one."
+        "second cause makes the rows likelier; this assumes that the reward has one cause, and no hidden "
+        "one."
     ),
     "fitted": (
         "Ground: fitted. These are means over graphs estimated from the table; it is assumed that there is "
