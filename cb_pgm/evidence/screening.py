@@ -428,13 +428,15 @@ def _observe(
             log_predicted[logged + row - start] = predicted[row]
         was_set = set_in[settings[row]]
         overall = _overall_mean(sums_over_rows)
-        lowest = min(losses.min(), regime_losses.min(), sums_over_rows[3])
-        weight, mixed = 0.0, 0.0
         given = predicted[row] - origin
         is_given = not np.isnan(given)
-        if is_given and sums_over_rows[3] == np.inf:
+        if not is_given:
+            sums_over_rows[3] = np.inf
+        elif sums_over_rows[3] == np.inf:
             # It starts with the mixture's loss and about half of the weight.
             sums_over_rows[3] = sums_over_rows[0] - math.log(len(experts))
+        lowest = min(losses.min(), regime_losses.min(), sums_over_rows[3])
+        weight, mixed = 0.0, 0.0
         if is_given and sums_over_rows[3] - lowest < 40.0:
             weight = math.exp(lowest - sums_over_rows[3])
             mixed = weight * given
@@ -465,7 +467,8 @@ def _observe(
                 mixed += share * by_regime[expert]
         mixed /= weight
         sums_over_rows[0] += (reward - mixed) ** 2 / scale
-        sums_over_rows[3] += (reward - given) ** 2 / scale if is_given else np.inf
+        if is_given:
+            sums_over_rows[3] += (reward - given) ** 2 / scale
         for expert in range(len(experts)):
             cell = row_cells[expert]
             if expert < m:

@@ -282,6 +282,21 @@ def test_an_expert_of_the_caller_rules_out_sooner_and_is_replayed_to_larger_sets
     assert told.larger(3, 0.05).candidates[told.larger(3, 0.05).surviving].tolist() == [[0, 1, 2]]
 
 
+def test_an_expert_of_the_caller_may_end_and_begin_again() -> None:
+    """It is some 500 nats ahead of all others when it ends, and so is the mixture when it begins again."""
+    rng = np.random.default_rng(33)
+    codes = rng.integers(2, size=(3000, 4)).astype(np.int16)
+    means = (codes[:, :3].sum(axis=1) % 2).astype(float)
+    rewards = means + 0.01 * rng.standard_normal(3000)
+    screening = Screening([2] * 4, 1, 1e-300, 0.5)
+    for start in range(0, 3000, 500):
+        block = slice(start, start + 500)
+        given = means[block] if start % 1000 == 0 else None
+        screening.observe(codes[block], rewards[block], (), given)
+    assert np.isfinite(screening.margins()).all()
+    assert (screening.margins() > 300).all()
+
+
 def test_larger_sets_have_seen_the_same_rows_and_settings() -> None:
     rng = np.random.default_rng(23)
     codes = _rows(rng, 400)
