@@ -37,6 +37,7 @@ _MOST_TESTED = 256
 # The largest cost of questions once no set is left, relative to that of all other rounds, and of those that
 # will be answered at a cost below the second share.
 _COST_SHARE, _COST_SHARE_TO_END = 0.3, 0.6
+_MOST_QUESTIONS = 7 / 8  # of all rounds
 _QUERY_SHARE = 0.15  # and that up to which another policy on the same rows may add questions of its own
 
 
@@ -315,8 +316,8 @@ class ScreeningUCB(Policy):
 
     @property
     def _may_ask(self) -> bool:
-        """Whether questions took at most half of the rounds: free ones, too, would crowd out a better arm."""
-        return 2 * self._questions.rows <= self._arms.rounds
+        """Whether questions took few enough rounds: even free ones would crowd out an arm that is better."""
+        return self._questions.rows <= _MOST_QUESTIONS * self._arms.rounds
 
     def charge(self, intervention: Intervention, rows: int) -> None:
         """Count rows of a question that another policy on the same rows asked."""
