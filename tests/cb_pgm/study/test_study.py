@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -142,7 +142,7 @@ def test_adding_a_policy_or_a_run_changes_no_other_number(plain: Path, tmp_path:
 def test_killed_at_random_moments_and_resumed_it_is_the_same(plain: Path, tmp_path: Path) -> None:
     """SIGKILL at a random moment after a few more cells, six times in two processes; then to the end.
 
-    The last kill comes before the end, so each resumption has cells to keep and cells to play.
+    On a busy machine it may come to its end before the last kills; at least two come in the middle.
     """
     file, out = _toml(tmp_path / "study.toml", SMALL), tmp_path / "out"
     command = [sys.executable, "-m", "cb_pgm", "study", str(file), "--out", str(out), "--resume"]
@@ -157,10 +157,11 @@ def test_killed_at_random_moments_and_resumed_it_is_the_same(plain: Path, tmp_pa
         while _cells_done(out) < wanted and process.poll() is None:
             time.sleep(0.002)
         time.sleep(rng.uniform(0, 0.02))
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it may have ended
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         done.append(_cells_done(out))
-    assert 0 < done[1] <= done[-1] < 36
+    assert sum(0 < cells < 36 for cells in done) >= 2
     assert done == sorted(done)
     subprocess.run(command, check=True, capture_output=True)
     assert _results(out) == _results(plain)
