@@ -70,6 +70,9 @@ class SingleArms:
         The pull of a single row by the two positions, and the positions by arm.
     settable
         bool [n, K]: the states that can be set.
+    whole
+        bool [n]: whether all states of a variable can be set. One that can't be set may be reached through
+        other variables, so that the best arm may be on these.
     """
 
     def __init__(self, states: States, settable: States) -> None:
@@ -85,6 +88,8 @@ class SingleArms:
         shape = len(states), max(map(len, states.values()), default=1)
         self.settable: NDArray[np.bool_] = np.zeros(shape, dtype=np.bool_)
         self.settable[self.codes] = True
+        n_states = [len(values) for values in states.values()]
+        self.whole: NDArray[np.bool_] = self.settable.sum(axis=1) == n_states
 
 
 class ArmTotals:

@@ -39,7 +39,7 @@ class LikelyPlay:
 
     Parameters
     ----------
-    states, settable, noise_scale
+    states, noise_scale
         As in `Policy`.
     likelihoods
         The posterior; the caller adds the rows.
@@ -50,7 +50,6 @@ class LikelyPlay:
     def __init__(
         self,
         states: States,
-        settable: States,
         noise_scale: float,
         likelihoods: SetLikelihoods,
         singles: SingleArms,
@@ -63,10 +62,7 @@ class LikelyPlay:
         self._exists: NDArray[np.bool_] = np.array(
             [np.arange(n_states) < len(values) for values in states.values()], dtype=np.bool_
         )
-        # Whether all states of each variable, and of each set's variables, can be set.
-        whole = [len(settable.get(name, ())) == len(states[name]) for name in states]
-        self._whole: NDArray[np.bool_] = np.array(whole, dtype=np.bool_)
-        playable = (likelihoods.sets < 0) | np.take(self._whole, likelihoods.sets)
+        playable = (likelihoods.sets < 0) | np.take(singles.whole, likelihoods.sets)
         self._playable: NDArray[np.bool_] = np.asarray(playable.all(axis=1))
         self._open: NDArray[np.bool_] = np.ones(len(likelihoods.sets), dtype=np.bool_)
         self._drawn = 0
@@ -117,10 +113,6 @@ class LikelyPlay:
         if intervention == self._last and rounds >= self._first_pass:
             self._rivals.rows[-1] += len(rewards)
             self._rivals.totals[-1] += rewards.sum()
-
-    def can_set(self, variables: Iterable[int]) -> bool:
-        """Return whether all states of the variables at these positions can be set."""
-        return all(bool(self._whole[variable]) for variable in variables)
 
     def named(self, variables: Iterable[int], states: Iterable[int]) -> Intervention:
         """Return the intervention that sets the variables at these positions to the states at these."""

@@ -227,7 +227,7 @@ class ScreeningUCB(Policy):
         )
         # None once no set but the one that is left can be drawn.
         self._likely: LikelyPlay | None = LikelyPlay(
-            self.states, self.settable, self.noise_scale, self._likelihoods, self._singles
+            self.states, self.noise_scale, self._likelihoods, self._singles
         )
         self._separating = SeparatingPulls(
             self._singles,
@@ -457,18 +457,11 @@ class ScreeningUCB(Policy):
             explain = f"{' and '.join(self._named)} {only} whose states explain what interventions change"
             self._fallback = f"{self._no_set_explains}; {explain}"
 
-    def _all_settable(self, variables: Iterable[str]) -> bool:
-        """Return whether all states of `variables` can be set.
-
-        A state that can't be set may be reached through other variables, so that all arms stay open.
-        """
-        return all(len(self.settable.get(name, ())) == len(self.states[name]) for name in variables)
-
     def _play_parents(self) -> None:
         """Go over to the parents' joint states; every row that had them counts, whatever was done."""
-        if not self._all_settable(self._named):
-            return
         position = int(np.flatnonzero(self.screening.surviving)[0])
+        if not self._singles.whole[list(self.screening.expert(position))].all():
+            return
         counts, totals = self.screening.seen(position)
         known = {arm: arm for arm in self._arms.arms}  # the same objects: look-ups needn't compare contents
         arms = [known.get(arm, arm) for arm in joint_arms(self.states, self._named)]

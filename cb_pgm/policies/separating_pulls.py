@@ -156,7 +156,7 @@ class SeparatingPulls:
         challenger = self._hardest(screening, others)
         first, second = likelihoods.variables(leader), screening.expert(challenger)
         together = sorted({*first, *second})
-        if likelihoods.n_states ** len(together) > _MOST_CELLS or not likely.can_set(together):
+        if likelihoods.n_states ** len(together) > _MOST_CELLS or not self._singles.whole[together].all():
             return None
         states, difference = best_cell(
             together,

@@ -16,7 +16,7 @@ def _play(
 ) -> tuple[LikelyPlay, SetLikelihoods, ArmTotals]:
     likelihoods = SetLikelihoods([2, 2, 2], max_size, 0.5, in_unit_interval=True)
     singles = SingleArms(_STATES, settable)
-    return LikelyPlay(_STATES, settable, 0.5, likelihoods, singles), likelihoods, ArmTotals(singles.arms)
+    return LikelyPlay(_STATES, 0.5, likelihoods, singles), likelihoods, ArmTotals(singles.arms)
 
 
 def test_sets_are_drawn_as_often_as_the_posterior_says_and_leave_no_trace() -> None:
