@@ -44,7 +44,7 @@ from cb_pgm.errors import PolicyError
 __all__ = ["Screening", "candidate_sets"]
 
 _PRIOR_ROWS = 4.0  # an expert's running mean starts with this many rows at the overall mean
-_VARIABLES_COMBINED = 4  # larger sets are formed from this many variables of the best candidates
+_LARGER_SETS = 4  # sets of one more variable among the experts
 _REFRESH_GROWTH = 1.5  # and formed anew each time that the rows have grown by this factor
 _MOST_SETS = 20_000
 _REGIME_HANDICAP = math.log(8.0)  # the initial excess loss of the experts that use the regime
@@ -120,12 +120,12 @@ class Screening:
         self.rows = 0
         self.fell_by_regime = False
 
-        combined = math.comb(min(_VARIABLES_COMBINED, n), set_size + 1)
+        self._n_larger = min(_LARGER_SETS, n - set_size)
         self._cards = tuple(n_states)
         self._n_states = max(n_states, default=1)
         # Experts: the candidates, padded with −1 to one more variable, then the larger sets, which are all −1
         # until they are formed.
-        self._experts: NDArray[np.int64] = np.full((m + combined, set_size + 1), -1, dtype=np.int64)
+        self._experts: NDArray[np.int64] = np.full((m + self._n_larger, set_size + 1), -1, dtype=np.int64)
         self._experts[:m, :set_size] = self.candidates
         cells = self._n_states ** (set_size + 1)
         # The arrays for compiled code are grouped, since passing each array takes time in every round.
@@ -331,31 +331,34 @@ class Screening:
         if self.rows >= self._refresh_at:
             self._refresh_at = math.ceil(self._refresh_at * _REFRESH_GROWTH)
             if self._logged == self.rows:
-                self._combine_best()
+                self._form_larger()
 
     # -- larger sets -----------------------------------------------------------------------------------------
 
-    def _combine_best(self) -> None:
-        """Form the larger sets from the best candidates' variables, and replay the kept rows to them."""
+    def _form_larger(self) -> None:
+        """Form the larger sets: the best candidate and the variable that adds most to its predictions.
+
+        The best candidate is the one with the lowest loss among those not ruled out. A variable that adds
+        much beside it may by itself explain less than a copy of the candidate's own variables, so every
+        other variable is tried, on all kept rows.
+        """
         m = len(self.candidates)
-        order = np.argsort(self._losses[:m], kind="stable")
-        variables: list[int] = []
-        for position in order:
-            variables += [int(v) for v in self.candidates[position] if v not in variables]
-            if len(variables) >= _VARIABLES_COMBINED:
-                break
-        chosen = sorted(variables[:_VARIABLES_COMBINED])
-        wanted = list(itertools.combinations(chosen, self.set_size + 1))
-        for position, larger in enumerate(wanted, start=m):
+        losses = np.where(self.surviving, self._losses[:m], np.inf) if self.left else self._losses[:m]
+        best = self.candidates[int(np.argmin(losses))]
+        codes, rewards = self._log_codes[: self._logged], self._log_rewards[: self._logged]
+        beside = _losses_beside(codes, rewards, best, self._n_states, self._scale)
+        beside[best] = np.inf
+        for position, variable in enumerate(np.argsort(beside, kind="stable")[: self._n_larger], start=m):
+            larger = tuple(sorted((*map(int, best), int(variable))))
             if self.expert(position) == larger:
                 continue
             self._experts[position] = larger
             self._counts[position] = 0.0
             self._sums[position] = 0.0
-            # The sets are chosen in hindsight, so each starts with the logarithm of their number added.
-            self._losses[position] = math.log(len(wanted)) + _replay(
-                self._log_codes[: self._logged],
-                self._log_rewards[: self._logged],
+            # The sets are chosen in hindsight, so each starts with the logarithm of the choice added.
+            self._losses[position] = math.log(codes.shape[1]) + _replay(
+                codes,
+                rewards,
                 self._experts[position],
                 self._n_states,
                 self._counts[position],
@@ -494,6 +497,31 @@ def _observe(
         sums_over_rows[1] += reward
         sums_over_rows[2] += 1.0
     return gone
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _losses_beside(
+    codes: NDArray[np.int16],
+    rewards: NDArray[np.float64],
+    variables: NDArray[np.int64],
+    n_states: int,
+    scale: float,
+) -> NDArray[np.float64]:
+    """Return the loss on past rows of `variables` and each other variable, as `_replay` would, float64 [n]."""
+    n, cells = codes.shape[1], n_states ** (len(variables) + 1)
+    counts, sums = np.zeros((n, cells)), np.zeros((n, cells))
+    losses, total = np.zeros(n), 0.0
+    for row in range(len(rewards)):
+        reward, first = rewards[row], n_states * _cell(codes[row], variables, n_states)
+        prior = _PRIOR_ROWS * total / (row + 1.0)
+        for variable in range(n):
+            cell = first + codes[row, variable]
+            count, known = counts[variable, cell], sums[variable, cell]
+            losses[variable] += (reward - (known + prior) / (count + _PRIOR_ROWS)) ** 2
+            counts[variable, cell] = count + 1.0
+            sums[variable, cell] = known + reward
+        total += reward
+    return losses / scale
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -109,6 +109,22 @@ def test_two_additive_parents_leave_no_single_variable_but_their_pair() -> None:
     assert kept >= 18
 
 
+def test_copies_of_a_parent_hide_no_second_one() -> None:
+    """Six noisy copies of the first parent explain more than the second, whose effect is all its own.
+
+    All single variables go in 20 of 20 runs of 4,000 rows; so they do if the two only act together.
+    """
+    rng = np.random.default_rng(21)
+    for run in range(20):
+        codes = rng.integers(2, size=(4000, 8)).astype(np.int16)
+        codes[:, 1:7] = np.where(rng.random((4000, 6)) < 0.9, codes[:, :1], codes[:, 1:7])
+        second = codes[:, 7] if run % 2 else codes[:, 0] ^ codes[:, 7]
+        rewards = 0.8 * codes[:, 0] + 0.25 * second + 0.5 * rng.standard_normal(4000)
+        screening = Screening([2] * 8, 1, 0.05, 0.5)
+        screening.observe(codes, rewards)
+        assert screening.left == 0
+
+
 def test_batching_changes_nothing() -> None:
     rng = np.random.default_rng(15)
     codes = _rows(rng, 1000)
