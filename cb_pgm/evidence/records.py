@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.model.intervention import Intervention, Observations
 
-__all__ = ["Record", "Records", "all_in_unit_interval"]
+__all__ = ["Record", "Records", "all_in_unit_interval", "total_of"]
 
 
 class Record:
@@ -71,15 +71,23 @@ class Records:
         if record is None:
             record = self._records[intervention] = Record(*self._shape)
         record.rows += len(observations.rewards)
-        record.total += float(observations.rewards.sum())
+        record.total += total_of(observations.rewards)
         if self.in_unit_interval and len(observations.rewards):
             self.in_unit_interval = all_in_unit_interval(observations.rewards)
         _count(observations.codes, record.counts)
 
 
+# Most pulls are of one row, where array methods take longer than all else.
+
+
+def total_of(rewards: NDArray[np.float64]) -> float:
+    """Return the sum of the rewards."""
+    return float(rewards[0]) if len(rewards) == 1 else float(rewards.sum())
+
+
 def all_in_unit_interval(rewards: NDArray[np.float64]) -> bool:
     """Return whether the rewards, one at least, lie in [0, 1]."""
-    if len(rewards) == 1:  # most pulls are of one row, where array methods take longer than all else
+    if len(rewards) == 1:
         return 0.0 <= float(rewards[0]) <= 1.0
     return bool(rewards.min() >= 0.0 and rewards.max() <= 1.0)
 

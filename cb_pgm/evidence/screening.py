@@ -507,7 +507,7 @@ def _losses_beside(
     n_states: int,
     scale: float,
 ) -> NDArray[np.float64]:
-    """Return the loss on past rows of `variables` and each other variable, as `_replay` would, float64 [n]."""
+    """Return what `_replay` would of `variables` and each other variable, float64 [n]."""
     n, cells = codes.shape[1], n_states ** (len(variables) + 1)
     counts, sums = np.zeros((n, cells)), np.zeros((n, cells))
     losses, total = np.zeros(n), 0.0

@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.evidence.records import Records, all_in_unit_interval
+from cb_pgm.evidence.records import Records, all_in_unit_interval, total_of
 from cb_pgm.model.intervention import Intervention, Pull, States
 from cb_pgm.policies.indices import highest_bernoulli_moss, highest_gaussian_moss
 
@@ -146,7 +146,7 @@ class ArmTotals:
         position = self._position.get(intervention)
         if position is not None:
             self.rows[position] += size
-            self.totals[position] += rewards[0] if size == 1 else rewards.sum()
+            self.totals[position] += total_of(rewards)
 
     def position(self, intervention: Intervention) -> int | None:
         """Return the position of an arm; None for any other intervention."""

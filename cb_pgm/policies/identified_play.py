@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 from cb_pgm.evidence.cover import Cover
+from cb_pgm.evidence.records import total_of
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.policies.arms import ArmTotals
 
 __all__ = ["IdentifiedPlay"]
 
 # Times √(open arms · rounds): the largest number of rounds on open arms that look worse than the parents'.
-_SHARE = 0.5
+_SHARE = 0.1
+_FIRST_LOOK = 16  # such rounds that are always granted, as an arm's first rows may mislead
 _RECHECK_GROWTH = 1.1  # the open arms are determined anew each time the rounds have grown by this factor
 _NARROWEST_AT = 100
 # The largest cost of the other arms' rounds while all are played, relative to that of the rounds before.
@@ -35,8 +37,8 @@ class IdentifiedPlay:
     set, or its cover, make it look clearly better than the parents' arms. An open arm is played like any
     other, by the rows in which it was set, and those in which its state was only observed at the mean that
     cover expects. The A open arms that don't look better than the best of the parents' arms by a standard
-    error get at most ½√(A·t) of t rounds in total, so their regret is of the order of a bandit without
-    structure. It is zero if no state is rare.
+    error get at most max(16, √(A·t)/10) of t rounds in total, so their regret is at most of the order of a
+    bandit without structure. It is zero if no state is rare.
 
     A wrong identification shows in what it earns: if the parents' arms yield hardly more than the others,
     playing all arms costs hardly anything. So MOSS over all arms, by the rows in which each was set, chooses
@@ -106,15 +108,14 @@ class IdentifiedPlay:
 
     def add(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
         """Count `rewards`, float64 [m], for the arm that was set."""
-        if len(self.arms.arms) > self._n_parent_arms:
-            position = self.arms.position(intervention)
-            if position is not None and position >= self._n_parent_arms and self._looks_worse(position):
-                self._spent += len(rewards)
+        size, position = len(rewards), self.arms.position(intervention)
+        if position is not None and position >= self._n_parent_arms and self._looks_worse(position):
+            self._spent += size
         if intervention in self._outsiders:
-            self._outsider_rounds += len(rewards)
-        elif self.arms.position(intervention) is not None:
-            self._played_rows += len(rewards)
-            self._played_total += float(rewards.sum())
+            self._outsider_rounds += size
+        elif position is not None:
+            self._played_rows += size
+            self._played_total += total_of(rewards)
         self.arms.add(intervention, rewards)
 
     def next_arm(self) -> Intervention:
@@ -130,7 +131,7 @@ class IdentifiedPlay:
         position = self.arms.highest_moss(self._noise_scale)
         if position >= self._n_parent_arms and self._looks_worse(position):
             n_open = len(self.arms.arms) - self._n_parent_arms
-            if self._spent >= _SHARE * math.sqrt(n_open * self.arms.rounds):
+            if self._spent >= max(_FIRST_LOOK, _SHARE * math.sqrt(n_open * self.arms.rounds)):
                 parents_only = np.arange(len(self.arms.arms)) < self._n_parent_arms
                 position = self.arms.highest_moss(self._noise_scale, parents_only)
         return self.arms.arms[position]

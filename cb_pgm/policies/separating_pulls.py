@@ -108,8 +108,13 @@ class SeparatingPulls:
         most = n_arms + _SHARE / self._max_parents * math.sqrt(n_arms * arms.rounds)
         if self._rounds > most:
             return None
-        joint = self._max_parents > 1
-        found = self._joint_pull(screening) if joint else self._single_pull(screening, arms)
+        gaps, typical = self._cost.cautious_gaps(arms)
+        if self._max_parents > 1:
+            found = self._joint_pull(screening)
+        else:
+            # With the typical gap added, an arm that may be the best one isn't asked however little it tells.
+            costs = self._cost.by_state(gaps + typical, self._singles.codes, self._singles.settable.shape)
+            found = self._single_pull(screening, costs)
         if found is None:
             return None
         told, missing, difference = found
@@ -117,21 +122,21 @@ class SeparatingPulls:
             return None
         if under_way and missing <= difference * under_way.get(told.pull.intervention, 0):
             return None  # what is under way will do
-        return told if self._cost.below_index(told.pull, arms) else None
+        return told if self._cost.below_index(told.pull, arms, gaps, typical) else None
 
-    def _single_pull(self, screening: Screening, arms: ArmTotals) -> tuple[ToldApart, float, float] | None:
+    def _single_pull(
+        self, screening: Screening, costs: NDArray[np.float64]
+    ) -> tuple[ToldApart, float, float] | None:
         """Return a pull on one variable, with the squared differences missing and expected of a row.
 
-        None if the two sets' predictions agree under every arm.
+        `costs` are those of a round of each arm, float64 [n, K]. None if the two sets' predictions agree
+        under every arm.
         """
         left = np.flatnonzero(screening.surviving)
         losses = screening.losses()
         leader = int(left[np.argmin(losses[left])])
-        challenger = self._hardest(screening, left[left != leader])
+        challenger, missing = self._hardest(screening, left[left != leader])
         first, second = screening.expert(leader), screening.expert(challenger)
-        gaps, typical = self._cost.cautious_gaps(arms)
-        # With the typical gap added, an arm that may be the best one isn't asked however little it tells.
-        costs = self._cost.by_state(gaps + typical, self._singles.codes, self._singles.settable.shape)
         arm, by_cost = self._recent.best_arm(
             list(dict.fromkeys((*first, *second))),
             self._singles.settable,
@@ -142,7 +147,6 @@ class SeparatingPulls:
         pull = self._singles.pull_of.get(arm)
         if pull is None:
             return None
-        missing = self._missing(screening, challenger)
         return ToldApart(pull, first, second), missing, by_cost * float(costs[arm[0], arm[1]])
 
     def _joint_pull(self, screening: Screening) -> tuple[ToldApart, float, float] | None:
@@ -153,7 +157,7 @@ class SeparatingPulls:
         others = left[left + start != leader]
         if not len(others):
             return None
-        challenger = self._hardest(screening, others)
+        challenger, missing = self._hardest(screening, others)
         first, second = likelihoods.variables(leader), screening.expert(challenger)
         together = sorted({*first, *second})
         if likelihoods.n_states ** len(together) > _MOST_CELLS or not self._singles.whole[together].all():
@@ -168,11 +172,10 @@ class SeparatingPulls:
         if difference == 0.0:
             return None
         told = ToldApart(Pull(likely.named(together, states)), first, second)
-        return told, self._missing(screening, challenger), difference
+        return told, missing, difference
 
-    @staticmethod
-    def _hardest(screening: Screening, candidates: NDArray[np.int64]) -> int:
-        return int(candidates[np.argmin(screening.margins()[candidates])])
-
-    def _missing(self, screening: Screening, challenger: int) -> float:
-        return float((screening.threshold - screening.margins()[challenger]) * self._scale)
+    def _hardest(self, screening: Screening, candidates: NDArray[np.int64]) -> tuple[int, float]:
+        """Return the candidate that is hardest to rule out, and the squared differences that this needs."""
+        margins = screening.margins()[candidates]
+        hardest = int(margins.argmin())
+        return int(candidates[hardest]), float((screening.threshold - margins[hardest]) * self._scale)

@@ -44,8 +44,8 @@ def test_below_what_an_index_policy_pays() -> None:
     """With gap ½ and σ ½ it pays some 6σ²/Δ = 3, half of which is 3 rounds of the worse arm."""
     arms = totals(1.0, 100)
     cost = QuestionCost(0.5, 0.5)
-    assert cost.below_index(Pull(ARMS[1], 2), arms)
-    assert not cost.below_index(Pull(ARMS[1], 4), arms)
+    assert cost.below_index(Pull(ARMS[1], 2), arms, *cost.cautious_gaps(arms))
+    assert not cost.below_index(Pull(ARMS[1], 4), arms, *cost.cautious_gaps(arms))
 
 
 def test_what_rows_do_not_tell_from_the_best_is_free() -> None:
