@@ -14,8 +14,9 @@ pulls and at any stopping time. No union bound over the sets is needed, since on
 
 *The test is fast* if m predicts well. m is the average of experts' predictions, weighted by exp(−past loss).
 The experts are the running means given the states of every candidate set, including those ruled out, and of
-some larger sets. Without the larger sets the last candidate could never be ruled out, since its own running
-mean can't predict better than its best fit. A caller may add an expert of its own.
+some larger sets: the best candidate with the further variables that improve its predictions most. Without the
+larger sets the last candidate could never be ruled out, since its own running mean can't predict better than
+its best fit. A caller may add an expert of its own.
 
 *It tests its own assumption* that the reward and a variable have no unobserved common cause. (Hidden causes
 among the variables are harmless.) The regime of a row, whether w's states were set or only observed, is known
@@ -345,26 +346,20 @@ class Screening:
         m = len(self.candidates)
         losses = np.where(self.surviving, self._losses[:m], np.inf) if self.left else self._losses[:m]
         best = self.candidates[int(np.argmin(losses))]
-        codes, rewards = self._log_codes[: self._logged], self._log_rewards[: self._logged]
-        beside = _losses_beside(codes, rewards, best, self._n_states, self._scale)
+        counts, sums, beside = _replay(
+            self._log_codes[: self._logged],
+            self._log_rewards[: self._logged],
+            best,
+            self._n_states,
+            self._scale,
+        )
         beside[best] = np.inf
+        # The sets are chosen in hindsight, so each starts with the logarithm of the choice added.
+        choice = math.log(len(beside))
         for position, variable in enumerate(np.argsort(beside, kind="stable")[: self._n_larger], start=m):
-            larger = tuple(sorted((*map(int, best), int(variable))))
-            if self.expert(position) == larger:
-                continue
-            self._experts[position] = larger
-            self._counts[position] = 0.0
-            self._sums[position] = 0.0
-            # The sets are chosen in hindsight, so each starts with the logarithm of the choice added.
-            self._losses[position] = math.log(codes.shape[1]) + _replay(
-                codes,
-                rewards,
-                self._experts[position],
-                self._n_states,
-                self._counts[position],
-                self._sums[position],
-                self._scale,
-            )
+            self._experts[position] = (variable, *best)
+            self._counts[position], self._sums[position] = counts[variable], sums[variable]
+            self._losses[position] = beside[variable] + choice
 
     def _make_room(self, rows: int) -> None:
         while rows > len(self._log_rewards):
@@ -500,17 +495,19 @@ def _observe(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _losses_beside(
+def _replay(
     codes: NDArray[np.int16],
     rewards: NDArray[np.float64],
     variables: NDArray[np.int64],
     n_states: int,
     scale: float,
-) -> NDArray[np.float64]:
-    """Return what `_replay` would of `variables` and each other variable, float64 [n]."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return what experts given each variable, followed by `variables`, would have now.
+
+    Counts and sums, each float64 [n, cells], and the loss on the past rows, float64 [n].
+    """
     n, cells = codes.shape[1], n_states ** (len(variables) + 1)
-    counts, sums = np.zeros((n, cells)), np.zeros((n, cells))
-    losses, total = np.zeros(n), 0.0
+    counts, sums, losses, total = np.zeros((n, cells)), np.zeros((n, cells)), np.zeros(n), 0.0
     for row in range(len(rewards)):
         reward, first = rewards[row], n_states * _cell(codes[row], variables, n_states)
         prior = _PRIOR_ROWS * total / (row + 1.0)
@@ -521,28 +518,4 @@ def _losses_beside(
             counts[variable, cell] = count + 1.0
             sums[variable, cell] = known + reward
         total += reward
-    return losses / scale
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _replay(
-    codes: NDArray[np.int16],
-    rewards: NDArray[np.float64],
-    expert: NDArray[np.int64],
-    n_states: int,
-    counts: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    scale: float,
-) -> float:
-    """Fill a new expert's `counts` and `sums`, [cells], from past rows; return its loss on these rows."""
-    loss, total = 0.0, 0.0
-    for row in range(len(rewards)):
-        cell = _cell(codes[row], expert, n_states)
-        overall = total / (row + 1.0)
-        loss += (
-            rewards[row] - (sums[cell] + _PRIOR_ROWS * overall) / (counts[cell] + _PRIOR_ROWS)
-        ) ** 2 / scale
-        counts[cell] += 1.0
-        sums[cell] += rewards[row]
-        total += rewards[row]
-    return loss
+    return counts, sums, losses / scale
