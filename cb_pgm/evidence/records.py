@@ -77,11 +77,9 @@ class Records:
         _count(observations.codes, record.counts)
 
 
-# Most pulls are of one row, where array methods take longer than all else.
-
-
 def total_of(rewards: NDArray[np.float64]) -> float:
     """Return the sum of the rewards."""
+    # Most pulls are of one row, where array methods take longer than all else.
     return float(rewards[0]) if len(rewards) == 1 else float(rewards.sum())
 
 

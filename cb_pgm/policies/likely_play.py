@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.evidence.likelihoods import SetLikelihoods
+from cb_pgm.evidence.records import total_of
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.policies.arms import ArmTotals, SingleArms
@@ -112,7 +113,7 @@ class LikelyPlay:
         """Count rows for the play on likely sets if it chose the last arm, and no other rows were awaited."""
         if intervention == self._last and rounds >= self._first_pass:
             self._rivals.rows[-1] += len(rewards)
-            self._rivals.totals[-1] += rewards.sum()
+            self._rivals.totals[-1] += total_of(rewards)
 
     def named(self, variables: Iterable[int], states: Iterable[int]) -> Intervention:
         """Return the intervention that sets the variables at these positions to the states at these."""

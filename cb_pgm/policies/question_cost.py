@@ -139,7 +139,7 @@ def _cost_of(
     return rows * (typical if position is None else float(gaps[position]))
 
 
-# Before the parents are identified every round needs these, and compiled they take a tenth of the time.
+# Before the parents are identified every round needs these, so they are compiled.
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types

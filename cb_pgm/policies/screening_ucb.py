@@ -16,6 +16,7 @@ from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.budget import FailureBudget
 from cb_pgm.evidence.cover import Cover
 from cb_pgm.evidence.likelihoods import SetLikelihoods
+from cb_pgm.evidence.records import total_of
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.evidence.separation import RecentRows
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
@@ -84,7 +85,7 @@ class ScreeningUCB(Policy):
 
     Notes
     -----
-    O(n^p) a round for sets of up to p variables; some 13 µs at n = 100 and single variables.
+    O(n^p) a round for sets of up to p variables; `scripts/bench` measures it.
     """
 
     name = "screening"
@@ -365,7 +366,7 @@ class ScreeningUCB(Policy):
             self._observed.add(intervention, rewards)
         elif len(intervention) > 1:
             known_rows, total = self._joint_rows.get(intervention, (0, 0.0))
-            self._joint_rows[intervention] = known_rows + len(rewards), total + float(rewards.sum())
+            self._joint_rows[intervention] = known_rows + len(rewards), total + total_of(rewards)
         if self._likely is not None:
             self._likely.add(intervention, rewards, self._arms.rounds)
         if self._play is not None:

@@ -20,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.records import total_of
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE, ArmTotals
 from cb_pgm.policies.context import PolicyContext
@@ -214,7 +215,7 @@ class UnknownKUCBPlus(RandomSets):
         number = self._tried.get(intervention)
         if number is None:
             return
-        size, total = len(observations), float(observations.rewards.sum())
+        size, total = len(observations), total_of(observations.rewards)
         self._rows[number] += size
         self._totals[number] += total
         self._played[number] += size
