@@ -85,6 +85,13 @@ class Cover:
         """The number of rows in which all of w was set."""
         return int((self._by_cell[0] - self._by_cell[2]).sum())
 
+    def cells(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return rows and reward total of each joint state of w, each float64 [cells].
+
+        The state of w's first variable changes fastest, with a stride of K, the largest number of states.
+        """
+        return self._by_cell[0], self._by_cell[1]
+
     def contrasts(self) -> NDArray[np.float64]:
         """Return by how many rows each state is told from the others of its variable, float64 [n, K].
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,10 @@ class IdentifiedPlay:
     error get at most max(16, √(A·t)/10) of t rounds in total, so their regret is at most of the order of a
     bandit without structure. It is zero if no state is rare.
 
+    Rows of other arms count for the parents' arm whose states they show, since its own rows may have been
+    unlucky: then each arm that leads to its state looks better than itself. They don't count where they
+    differ by three standard errors from its own rows, as they do if the other arm has a further effect.
+
     A wrong identification shows in what it earns: if the parents' arms yield hardly more than the others,
     playing all arms costs hardly anything. So MOSS over all arms, by the rows in which each was set, chooses
     as long as the rounds that it spends on other arms cost less than a twentieth of what all rounds before
@@ -48,7 +53,9 @@ class IdentifiedPlay:
     Parameters
     ----------
     parent_arms
-        The parents' arms, with the rows and totals of all rows with their states, set or observed.
+        The parents' arms, with the rows and totals that count as their own.
+    cells
+        int64 [len(parent_arms.arms)]: the place of each parents' arm among the joint states of `cover`.
     others
         All single-variable arms, with the rows in which they were set; the caller keeps them up to date.
     codes
@@ -75,6 +82,7 @@ class IdentifiedPlay:
     def __init__(
         self,
         parent_arms: ArmTotals,
+        cells: NDArray[np.int64],
         others: ArmTotals,
         codes: NDArray[np.int64],
         parents: Sequence[int],
@@ -84,8 +92,10 @@ class IdentifiedPlay:
         noise_scale: float,
         cost_before: float,
     ) -> None:
-        self.arms = parent_arms
+        self._own = parent_arms
         self._n_parent_arms = len(parent_arms.arms)
+        self.arms = self._totals(parent_arms.arms, parent_arms.rows, parent_arms.totals)
+        self._cells = cells
         self._others = others
         self._outside = np.flatnonzero(~np.isin(codes[:, 0], list(parents)))
         self._codes = codes[self._outside]
@@ -117,6 +127,7 @@ class IdentifiedPlay:
             self._played_rows += size
             self._played_total += total_of(rewards)
         self.arms.add(intervention, rewards)
+        self._own.add(intervention, rewards)
 
     def next_arm(self) -> Intervention:
         """Return the arm with the highest index among those being played."""
@@ -156,24 +167,42 @@ class IdentifiedPlay:
         self._refresh()
         variables, states = self._codes[:, 0], self._codes[:, 1]
         is_open = self._cover.rare()[variables, states]
+        of_parents = self._rows_of_parents()
+        self.arms = self._totals(self._own.arms, *of_parents)
         best, lowest = self._best_mean(), self._best_lower_bound()
         estimates, rows, upper = (bound[variables, states] for bound in self._cover.bounds())
         own_rows, own_totals = self._others.rows[self._outside], self._others.totals[self._outside]
         own = np.divide(own_totals, own_rows, out=np.full(len(own_rows), -np.inf), where=own_rows > 0)
         with np.errstate(divide="ignore"):
-            clearly = _CLEARLY * self._noise_scale / np.sqrt([rows, own_rows])
-        is_open |= (estimates - clearly[0] > best) | (own - clearly[1] > best)
-        is_open &= upper >= lowest
-        chosen = self._outside[is_open]
-        before, n = self.arms, self._n_parent_arms
-        self.arms = ArmTotals((*before.arms[:n], *(self._others.arms[position] for position in chosen)))
+            clearly = _CLEARLY * self._noise_scale / np.sqrt(rows)
+        own_clearly = _CLEARLY * self._noise_scale / np.sqrt(np.maximum(own_rows, 1))
+        is_open |= (estimates - clearly > best) | (own - own_clearly > best)
+        is_open &= (upper >= lowest) & ((own_rows == 0) | (own + own_clearly >= best))
         # Rows in which the state was only observed count as so many of the mean that cover expects.
         seen = np.maximum(rows - own_rows, 0)[is_open].astype(np.int64)
         expected = seen * np.where(seen > 0, estimates[is_open], 0.0)
-        self.arms.rows[:] = np.concatenate([before.rows[:n], own_rows[is_open] + seen])
-        self.arms.totals[:] = np.concatenate([before.totals[:n], own_totals[is_open] + expected])
-        self.arms.rounds = before.rounds
-        self.arms.in_unit_interval = before.in_unit_interval
+        self.arms = self._totals(
+            (*self._own.arms, *(self._others.arms[position] for position in self._outside[is_open])),
+            np.concatenate([of_parents[0], own_rows[is_open] + seen]),
+            np.concatenate([of_parents[1], own_totals[is_open] + expected]),
+        )
+
+    def _rows_of_parents(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return rows and totals of the parents' arms, those of other arms included where they may count."""
+        own = self._own
+        rows, totals = (counted[self._cells] for counted in self._cover.cells())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            differ = np.abs(totals / rows - own.totals / own.rows) * np.sqrt(own.rows)
+        count = (rows > own.rows) & ~(differ > _CLEARLY * self._noise_scale)
+        return np.where(count, rows, own.rows), np.where(count, totals, own.totals)
+
+    def _totals(
+        self, arms: Sequence[Intervention], rows: NDArray[Any], totals: NDArray[np.float64]
+    ) -> ArmTotals:
+        played = ArmTotals(arms)
+        played.rows[:], played.totals[:] = rows, totals
+        played.rounds, played.in_unit_interval = self._own.rounds, self._own.in_unit_interval
+        return played
 
     def _other_arms_cost(self) -> float:
         """Return by how much a round on the parents' arms yields more than one on another arm.

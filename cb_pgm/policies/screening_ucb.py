@@ -467,11 +467,8 @@ class ScreeningUCB(Policy):
         known = {arm: arm for arm in self._arms.arms}  # the same objects: look-ups needn't compare contents
         arms = [known.get(arm, arm) for arm in joint_arms(self.states, self._named)]
         parents = ArmTotals(arms)
-        stride = max(self._n_states)
-        for index, arm in enumerate(arms):
-            states = [self.states[name].index(arm[name]) for name in self._named]
-            cell = sum(state * stride**power for power, state in enumerate(states))
-            parents.rows[index], parents.totals[index] = int(counts[cell]), totals[cell]
+        cells = self._cells_of(arms, self._named)
+        parents.rows[:], parents.totals[:] = counts[cells], totals[cells]
         parents.rounds = max(self._arms.rounds, int(parents.rows.sum()))
         parents.in_unit_interval = self._arms.in_unit_interval and self._observed.in_unit_interval
         self._play = self.play_on(self._named, parents)
@@ -484,6 +481,7 @@ class ScreeningUCB(Policy):
         gaps, _ = self._questions.cautious_gaps(self._arms)
         return IdentifiedPlay(
             parent_arms,
+            self._cells_of(parent_arms.arms, variables),
             self._arms,
             np.column_stack(self._singles.codes),
             parents,
@@ -493,6 +491,13 @@ class ScreeningUCB(Policy):
             self.noise_scale,
             float(gaps @ self._arms.rows),
         )
+
+    def _cells_of(self, arms: Sequence[Intervention], variables: Sequence[str]) -> NDArray[np.int64]:
+        """Return the place of each arm that sets `variables` among their joint states, int64 [arms]."""
+        strides = max(self._n_states) ** np.arange(len(variables))
+        states = [[self.states[name].index(arm[name]) for name in variables] for arm in arms]
+        cells: NDArray[np.int64] = np.array(states, dtype=np.int64).reshape(-1, len(variables)) @ strides
+        return cells
 
     def _cover_of(self, parents: tuple[int, ...]) -> Cover:
         """Return the cover given the variables at these positions; the last one is kept."""
