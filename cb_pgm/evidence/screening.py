@@ -14,9 +14,9 @@ pulls and at any stopping time. No union bound over the sets is needed, since on
 
 *The test is fast* if m predicts well. m is the average of experts' predictions, weighted by exp(−past loss).
 The experts are the running means given the states of every candidate set, including those ruled out, and of
-some larger sets: the best candidate with the further variables that improve its predictions most. Without the
-larger sets the last candidate could never be ruled out, since its own running mean can't predict better than
-its best fit. A caller may add an expert of its own.
+some larger sets, those that would have predicted the rows so far best. Without the larger sets the last
+candidate could never be ruled out, since its own running mean can't predict better than its best fit. A
+caller may add an expert of its own.
 
 *It tests its own assumption* that the reward and a variable have no unobserved common cause. (Hidden causes
 among the variables are harmless.) The regime of a row, whether w's states were set or only observed, is known
@@ -46,6 +46,7 @@ __all__ = ["Screening", "candidate_sets"]
 
 _PRIOR_ROWS = 4.0  # an expert's running mean starts with this many rows at the overall mean
 _LARGER_SETS = 4  # sets of one more variable among the experts
+_MOST_TRIED = 200  # such sets that are replayed when they are chosen
 _REFRESH_GROWTH = 1.5  # and formed anew each time that the rows have grown by this factor
 _MOST_SETS = 20_000
 _REGIME_HANDICAP = math.log(8.0)  # the initial excess loss of the experts that use the regime
@@ -121,7 +122,7 @@ class Screening:
         self.rows = 0
         self.fell_by_regime = False
 
-        self._n_larger = min(_LARGER_SETS, n - set_size)
+        self._n_larger = min(_LARGER_SETS, math.comb(n, set_size + 1))
         self._cards = tuple(n_states)
         self._n_states = max(n_states, default=1)
         # Experts: the candidates, padded with −1 to one more variable, then the larger sets, which are all −1
@@ -337,29 +338,37 @@ class Screening:
     # -- larger sets -----------------------------------------------------------------------------------------
 
     def _form_larger(self) -> None:
-        """Form the larger sets: the best candidate and the variable that adds most to its predictions.
+        """Form the larger sets: those that would have predicted the kept rows best.
 
-        The best candidate is the one with the lowest loss among those not ruled out. A variable that adds
-        much beside it may by itself explain less than a copy of the candidate's own variables, so every
-        other variable is tried, on all kept rows.
+        All sets of the most promising variables are tried. These are the variables of the best candidate, the
+        one with the lowest loss among those not ruled out, and those that add most to its predictions: a
+        variable that adds much beside it may by itself explain less than a copy of the candidate's own.
+        Sets without the best candidate are tried, too, since two further causes may cancel beside it.
         """
         m = len(self.candidates)
         losses = np.where(self.surviving, self._losses[:m], np.inf) if self.left else self._losses[:m]
         best = self.candidates[int(np.argmin(losses))]
-        counts, sums, beside = _replay(
-            self._log_codes[: self._logged],
-            self._log_rewards[: self._logged],
-            best,
-            self._n_states,
-            self._scale,
-        )
-        beside[best] = np.inf
+        added = np.setdiff1d(np.arange(len(self._cards)), best)
+        beside = self._replayed(np.column_stack([added, np.tile(best, (len(added), 1))]))[2]
+        promising = [*best, *added[np.argsort(beside, kind="stable")]]
+        while math.comb(len(promising), self.set_size + 1) > _MOST_TRIED:
+            promising.pop()
+        tried = np.array(list(itertools.combinations(promising, self.set_size + 1)))
+        counts, sums, losses = self._replayed(tried)
         # The sets are chosen in hindsight, so each starts with the logarithm of the choice added.
-        choice = math.log(len(beside))
-        for position, variable in enumerate(np.argsort(beside, kind="stable")[: self._n_larger], start=m):
-            self._experts[position] = (variable, *best)
-            self._counts[position], self._sums[position] = counts[variable], sums[variable]
-            self._losses[position] = beside[variable] + choice
+        choice = math.log(len(tried))
+        for position, chosen in enumerate(np.argsort(losses, kind="stable")[: self._n_larger], start=m):
+            self._experts[position] = tried[chosen]
+            self._counts[position], self._sums[position] = counts[chosen], sums[chosen]
+            self._losses[position] = losses[chosen] + choice
+
+    def _replayed(
+        self, sets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return what experts given these sets, int64 [m, p], would have now: counts, sums, losses."""
+        codes, rewards = self._log_codes[: self._logged], self._log_rewards[: self._logged]
+        counts, sums, losses = _replay(codes, rewards, sets, self._n_states)
+        return counts, sums, losses / self._scale
 
     def _make_room(self, rows: int) -> None:
         while rows > len(self._log_rewards):
@@ -496,26 +505,21 @@ def _observe(
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _replay(
-    codes: NDArray[np.int16],
-    rewards: NDArray[np.float64],
-    variables: NDArray[np.int64],
-    n_states: int,
-    scale: float,
+    codes: NDArray[np.int16], rewards: NDArray[np.float64], sets: NDArray[np.int64], n_states: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return what experts given each variable, followed by `variables`, would have now.
-
-    Counts and sums, each float64 [n, cells], and the loss on the past rows, float64 [n].
+    """Return counts and sums that experts given `sets` would have, each float64 [sets, cells], and their
+    sums of squared errors.
     """
-    n, cells = codes.shape[1], n_states ** (len(variables) + 1)
-    counts, sums, losses, total = np.zeros((n, cells)), np.zeros((n, cells)), np.zeros(n), 0.0
+    m, cells = len(sets), n_states ** sets.shape[1]
+    counts, sums, errors, total = np.zeros((m, cells)), np.zeros((m, cells)), np.zeros(m), 0.0
     for row in range(len(rewards)):
-        reward, first = rewards[row], n_states * _cell(codes[row], variables, n_states)
+        reward = rewards[row]
         prior = _PRIOR_ROWS * total / (row + 1.0)
-        for variable in range(n):
-            cell = first + codes[row, variable]
-            count, known = counts[variable, cell], sums[variable, cell]
-            losses[variable] += (reward - (known + prior) / (count + _PRIOR_ROWS)) ** 2
-            counts[variable, cell] = count + 1.0
-            sums[variable, cell] = known + reward
+        for number in range(m):
+            cell = _cell(codes[row], sets[number], n_states)
+            count, known = counts[number, cell], sums[number, cell]
+            errors[number] += (reward - (known + prior) / (count + _PRIOR_ROWS)) ** 2
+            counts[number, cell] = count + 1.0
+            sums[number, cell] = known + reward
         total += reward
-    return counts, sums, losses / scale
+    return counts, sums, errors

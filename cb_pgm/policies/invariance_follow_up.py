@@ -25,7 +25,7 @@ _DIFFERENCE = 0.1
 _ASK_AGAIN = 1.02  # growth of the rows after which a question that wasn't affordable is considered again
 # Growth of the rows during which the last set has to survive alone before it is identified: false ones fall
 # one after the other, and the last of them is no better than those before it.
-_ALONE = 2.0
+_ALONE = 1.4
 
 
 class InvarianceFollowUp:

@@ -37,7 +37,7 @@ __all__ = ["ScreeningUCB"]
 _MOST_TESTED = 256
 # The largest cost of questions once no set is left, relative to that of all other rounds, and of those that
 # will be answered at a cost below the second share.
-_COST_SHARE, _COST_SHARE_TO_END = 0.3, 0.6
+_COST_SHARE, _COST_SHARE_TO_END = 0.2, 0.5
 _MOST_QUESTIONS = 7 / 8  # of all rounds
 _QUERY_SHARE = 0.15  # and that up to which another policy on the same rows may add questions of its own
 
@@ -58,8 +58,8 @@ class ScreeningUCB(Policy):
     (`cb_pgm.evidence.invariance`) looks for the set of `max_parents` variables that explains everything that
     interventions change. If one is left, and each of its variables was set often enough to have shown a
     difference between setting and seeing it, it is identified and `fallback` says so; the arms are played as
-    before. Until then about a quarter of the regret, at most, is paid for pulls that tell apart what is left,
-    or three eighths where an answer is within reach (`QuestionCost`). The result is right as long as the
+    before. Until then about a sixth of the regret, at most, is paid for pulls that tell apart what is left,
+    or a third where an answer is within reach (`QuestionCost`). The result is right as long as the
     reward has that many observed parents, and no hidden cause of the reward reaches them or their ancestors.
 
     Parameters
