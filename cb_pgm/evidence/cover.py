@@ -114,11 +114,7 @@ class Cover:
         rare: NDArray[np.bool_] = seen <= _RARE * seen.sum(axis=1, keepdims=True) / self._cards[:, None]
         return rare
 
-    def upper_bounds(self) -> NDArray[np.float64]:
-        """Return prediction plus upper bound of the mean residual, float64 [n, K]; infinite without rows."""
-        return self.bounds()[2]
-
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def estimates(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what the rows say of each arm, each float64 [n, K].
 
         Returns
@@ -127,8 +123,6 @@ class Cover:
             Prediction plus mean residual; −∞ without rows.
         rows
             The number of rows with the arm's state, set or observed.
-        upper
-            Prediction plus upper bound of the mean residual; infinite without rows.
         """
         rows, totals, unset = self._by_cell
         means = np.divide(totals, rows, out=np.zeros_like(totals), where=rows > 0)
@@ -140,14 +134,21 @@ class Cover:
             by_state = np.divide(natural @ means, shares, out=np.full_like(shares, -np.inf), where=shares > 0)
             predicted = np.maximum(by_state, unset @ means / unset.sum())
         residuals = self._by_state[0] - joint @ means
-        estimates = np.full(together.shape, -np.inf)
-        bounds = np.full(together.shape, np.inf)
+        mean = np.divide(residuals, together, out=np.full_like(together, -np.inf), where=together > 0)
+        return predicted + mean, together
+
+    def upper_bounds(self, wanted: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+        """Return prediction plus upper bound of the mean residual, float64 [n, K].
+
+        It is infinite without rows, and where `wanted`, bool [n, K], is False.
+        """
+        estimates, rows = self.estimates()
+        bounds = np.full(rows.shape, np.inf)
         mixing = best_mixing_rows(_NARROWEST_AT, self._failure_prob)
-        for place in zip(*np.nonzero(together), strict=True):
-            radius = anytime_radius(together[place], self._failure_prob, self._noise_scale, mixing)
-            estimates[place] = predicted[place] + residuals[place] / together[place]
+        for place in zip(*np.nonzero(rows if wanted is None else rows * wanted), strict=True):
+            radius = anytime_radius(rows[place], self._failure_prob, self._noise_scale, mixing)
             bounds[place] = estimates[place] + radius
-        return estimates, together, bounds
+        return bounds
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types

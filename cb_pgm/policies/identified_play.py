@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
 from cb_pgm.evidence.cover import Cover
-from cb_pgm.evidence.records import total_of
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.policies.arms import ArmTotals
 
@@ -92,9 +90,12 @@ class IdentifiedPlay:
         noise_scale: float,
         cost_before: float,
     ) -> None:
-        self._own = parent_arms
+        # Rows and totals of the parents' arms that count as their own: before the identification, and at the
+        # last recheck. `arms` may have counted others for them as well, `_counted` when it was made.
+        self._before = parent_arms.rows.sum(), parent_arms.totals.sum()
+        self._own = self._counted = parent_arms.rows.astype(np.float64), parent_arms.totals.copy()
         self._n_parent_arms = len(parent_arms.arms)
-        self.arms = self._totals(parent_arms.arms, parent_arms.rows, parent_arms.totals)
+        self.arms = parent_arms
         self._cells = cells
         self._others = others
         self._outside = np.flatnonzero(~np.isin(codes[:, 0], list(parents)))
@@ -109,7 +110,6 @@ class IdentifiedPlay:
         self._affordable = _COST_SHARE * cost_before
         self._outsider_cost = math.inf  # of a round
         self._outsider_rounds = 0
-        self._played_rows, self._played_total = 0, 0.0
 
     @property
     def open_arms(self) -> tuple[Intervention, ...]:
@@ -118,16 +118,13 @@ class IdentifiedPlay:
 
     def add(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
         """Count `rewards`, float64 [m], for the arm that was set."""
-        size, position = len(rewards), self.arms.position(intervention)
-        if position is not None and position >= self._n_parent_arms and self._looks_worse(position):
-            self._spent += size
-        if intervention in self._outsiders:
-            self._outsider_rounds += size
-        elif position is not None:
-            self._played_rows += size
-            self._played_total += total_of(rewards)
+        position = self.arms.position(intervention)
+        if position is None or position >= self._n_parent_arms:
+            if position is not None and self._looks_worse(position):
+                self._spent += len(rewards)
+            if intervention in self._outsiders:
+                self._outsider_rounds += len(rewards)
         self.arms.add(intervention, rewards)
-        self._own.add(intervention, rewards)
 
     def next_arm(self) -> Intervention:
         """Return the arm with the highest index among those being played."""
@@ -165,44 +162,43 @@ class IdentifiedPlay:
 
     def _choose_open_arms(self) -> None:
         self._refresh()
+        before, n = self.arms, self._n_parent_arms
+        self._own = (
+            self._own[0] + before.rows[:n] - self._counted[0],
+            self._own[1] + before.totals[:n] - self._counted[1],
+        )
+        self._counted = parents = self._rows_of_parents()
+        best, lowest = self._best_mean(*parents), self._best_lower_bound(*parents)
         variables, states = self._codes[:, 0], self._codes[:, 1]
-        is_open = self._cover.rare()[variables, states]
-        of_parents = self._rows_of_parents()
-        self.arms = self._totals(self._own.arms, *of_parents)
-        best, lowest = self._best_mean(), self._best_lower_bound()
-        estimates, rows, upper = (bound[variables, states] for bound in self._cover.bounds())
+        estimates, rows = (known[variables, states] for known in self._cover.estimates())
         own_rows, own_totals = self._others.rows[self._outside], self._others.totals[self._outside]
         own = np.divide(own_totals, own_rows, out=np.full(len(own_rows), -np.inf), where=own_rows > 0)
-        with np.errstate(divide="ignore"):
-            clearly = _CLEARLY * self._noise_scale / np.sqrt(rows)
-        own_clearly = _CLEARLY * self._noise_scale / np.sqrt(np.maximum(own_rows, 1))
-        is_open |= (estimates - clearly > best) | (own - own_clearly > best)
-        is_open &= (upper >= lowest) & ((own_rows == 0) | (own + own_clearly >= best))
+        clearly, own_clearly = (
+            _CLEARLY * self._noise_scale / np.sqrt(np.maximum(counted, 1)) for counted in (rows, own_rows)
+        )
+        rare = self._cover.rare()
+        is_open = rare[variables, states] | (estimates - clearly > best) | (own - own_clearly > best)
+        is_open &= (own_rows == 0) | (own + own_clearly >= best)
+        wanted = np.zeros_like(rare)
+        wanted[variables, states] = is_open
+        is_open &= self._cover.upper_bounds(wanted)[variables, states] >= lowest
         # Rows in which the state was only observed count as so many of the mean that cover expects.
         seen = np.maximum(rows - own_rows, 0)[is_open].astype(np.int64)
         expected = seen * np.where(seen > 0, estimates[is_open], 0.0)
-        self.arms = self._totals(
-            (*self._own.arms, *(self._others.arms[position] for position in self._outside[is_open])),
-            np.concatenate([of_parents[0], own_rows[is_open] + seen]),
-            np.concatenate([of_parents[1], own_totals[is_open] + expected]),
-        )
+        chosen = self._outside[is_open]
+        self.arms = ArmTotals((*before.arms[:n], *(self._others.arms[position] for position in chosen)))
+        self.arms.rows[:] = np.concatenate([parents[0], own_rows[is_open] + seen])
+        self.arms.totals[:] = np.concatenate([parents[1], own_totals[is_open] + expected])
+        self.arms.rounds, self.arms.in_unit_interval = before.rounds, before.in_unit_interval
 
     def _rows_of_parents(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return rows and totals of the parents' arms, those of other arms included where they may count."""
-        own = self._own
+        own_rows, own_totals = self._own
         rows, totals = (counted[self._cells] for counted in self._cover.cells())
         with np.errstate(divide="ignore", invalid="ignore"):
-            differ = np.abs(totals / rows - own.totals / own.rows) * np.sqrt(own.rows)
-        count = (rows > own.rows) & ~(differ > _CLEARLY * self._noise_scale)
-        return np.where(count, rows, own.rows), np.where(count, totals, own.totals)
-
-    def _totals(
-        self, arms: Sequence[Intervention], rows: NDArray[Any], totals: NDArray[np.float64]
-    ) -> ArmTotals:
-        played = ArmTotals(arms)
-        played.rows[:], played.totals[:] = rows, totals
-        played.rounds, played.in_unit_interval = self._own.rounds, self._own.in_unit_interval
-        return played
+            differ = np.abs(totals / rows - own_totals / own_rows) * np.sqrt(own_rows)
+        count = (rows > own_rows) & ~(differ > _CLEARLY * self._noise_scale)
+        return np.where(count, rows, own_rows), np.where(count, totals, own_totals)
 
     def _other_arms_cost(self) -> float:
         """Return by how much a round on the parents' arms yields more than one on another arm.
@@ -211,25 +207,25 @@ class IdentifiedPlay:
         """
         rows, totals = self._others.rows[self._outside], self._others.totals[self._outside]
         pulled = rows > 0
-        if self._played_rows < _FIRST_PLAYED or not pulled.any():
+        played = self._own[0].sum() - self._before[0]
+        if played < _FIRST_PLAYED or not pulled.any():
             return math.inf
-        gain = self._played_total / self._played_rows - float((totals[pulled] / rows[pulled]).mean())
-        return max(0.0, gain)
+        gain = (self._own[1].sum() - self._before[1]) / played - (totals[pulled] / rows[pulled]).mean()
+        return max(0.0, float(gain))
 
-    def _best_mean(self) -> float:
-        n, rows = self._n_parent_arms, self.arms.rows
-        means = np.divide(self.arms.totals[:n], rows[:n], out=np.full(n, -np.inf), where=rows[:n] > 0)
+    @staticmethod
+    def _best_mean(rows: NDArray[np.float64], totals: NDArray[np.float64]) -> float:
+        means = np.divide(totals, rows, out=np.full(len(rows), -np.inf), where=rows > 0)
         return float(means.max())
 
-    def _best_lower_bound(self) -> float:
+    def _best_lower_bound(self, rows: NDArray[np.float64], totals: NDArray[np.float64]) -> float:
         mixing = best_mixing_rows(_NARROWEST_AT, self._failure_prob)
-        best = -math.inf
-        for position in range(self._n_parent_arms):
-            rows = int(self.arms.rows[position])
-            if rows:
-                radius = anytime_radius(rows, self._failure_prob, self._noise_scale, mixing)
-                best = max(best, float(self.arms.totals[position]) / rows - radius)
-        return best
+        return max(
+            total / counted - anytime_radius(counted, self._failure_prob, self._noise_scale, mixing)
+            if counted
+            else -math.inf
+            for counted, total in zip(rows.tolist(), totals.tolist(), strict=True)
+        )
 
     def _looks_worse(self, position: int) -> bool:
         """Return whether an arm's mean isn't above that of the parents' best arm by a standard error."""
