@@ -37,19 +37,17 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.screening_loops import PRIOR_ROWS, observe_rows, overall_mean, replay_rows
 
 __all__ = ["Screening", "candidate_sets"]
 
-_PRIOR_ROWS = 4.0  # an expert's running mean starts with this many rows at the overall mean
 _LARGER_SETS = 4  # sets of one more variable among the experts
 _MOST_TRIED = 200  # such sets that are replayed when they are chosen
 _REFRESH_GROWTH = 1.5  # and formed anew each time that the rows have grown by this factor
 _MOST_SETS = 20_000
-_REGIME_HANDICAP = math.log(8.0)  # the initial excess loss of the experts that use the regime
 _REPEATED = 16  # rows of a call for which the array of setting numbers is prepared
 _MOST_CODES = 2**24  # codes kept to replay the past to new experts; bounds memory
 
@@ -252,9 +250,9 @@ class Screening:
 
         The first variable's state changes fastest, with a stride of K, the largest number of states.
         """
-        mean = _overall_mean(self._sums_over_rows)
+        mean = overall_mean(self._sums_over_rows)
         sums, counts = self._sums[position], self._counts[position]
-        predictions: NDArray[np.float64] = (sums + _PRIOR_ROWS * mean) / (counts + _PRIOR_ROWS)
+        predictions: NDArray[np.float64] = (sums + PRIOR_ROWS * mean) / (counts + PRIOR_ROWS)
         return predictions + self._origin
 
     def seen(self, position: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -299,7 +297,7 @@ class Screening:
         keep = self._logged == self.rows and (self._logged + end - start) * codes.shape[1] <= _MOST_CODES
         if keep and self._logged + end - start > len(self._log_rewards):
             self._make_room(self._logged + end - start)
-        gone = _observe(
+        gone = observe_rows(
             codes,
             rewards,
             settings,
@@ -367,7 +365,7 @@ class Screening:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return what experts given these sets, int64 [m, p], would have now: counts, sums, losses."""
         codes, rewards = self._log_codes[: self._logged], self._log_rewards[: self._logged]
-        counts, sums, losses = _replay(codes, rewards, sets, self._n_states)
+        counts, sums, losses = replay_rows(codes, rewards, sets, self._n_states)
         return counts, sums, losses / self._scale
 
     def _make_room(self, rows: int) -> None:
@@ -376,150 +374,3 @@ class Screening:
             self._log_rewards = np.concatenate([self._log_rewards, np.empty_like(self._log_rewards)])
             self._log_settings = np.concatenate([self._log_settings, np.empty_like(self._log_settings)])
             self._log_predicted = np.concatenate([self._log_predicted, np.empty_like(self._log_predicted)])
-
-
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]  # numba carries no types
-def _overall_mean(sums_over_rows: NDArray[np.float64]) -> float:
-    mean: float = sums_over_rows[1] / (sums_over_rows[2] + 1.0)
-    return mean
-
-
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
-def _cell(codes: NDArray[np.int16], variables: NDArray[np.int64], n_states: int) -> int:
-    cell, stride = 0, 1
-    for position in range(len(variables)):
-        if variables[position] >= 0:
-            cell += stride * codes[variables[position]]
-            stride *= n_states
-    return cell
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _observe(
-    codes: NDArray[np.int16],
-    rewards: NDArray[np.float64],
-    settings: NDArray[np.int64],
-    predicted: NDArray[np.float64],
-    set_in: NDArray[np.bool_],
-    start: int,
-    end: int,
-    origin: float,
-    log_codes: NDArray[np.int16],
-    log_rewards: NDArray[np.float64],
-    log_settings: NDArray[np.int64],
-    log_predicted: NDArray[np.float64],
-    logged: int,
-    experts: NDArray[np.int64],
-    n_states: int,
-    cells: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    surviving: NDArray[np.bool_],
-    sums_over_rows: NDArray[np.float64],
-    scale: float,
-    threshold: float,
-) -> int:
-    """Test rows `start` to `end` and return the number of candidates that they rule out."""
-    m, gone = len(surviving), 0
-    counts, sums, set_counts, set_sums = cells[0], cells[1], cells[2], cells[3]
-    losses, fits, regime_losses = scores[0], scores[1], scores[2]
-    row_cells = np.empty(len(experts), dtype=np.int64)
-    predictions = np.empty(len(experts))
-    by_regime = np.empty(m)
-    all_set = np.empty(m, dtype=np.bool_)
-    for row in range(start, end):
-        reward = rewards[row] - origin
-        if logged >= 0:
-            log_codes[logged + row - start] = codes[row]
-            log_rewards[logged + row - start] = reward
-            log_settings[logged + row - start] = settings[row]
-            log_predicted[logged + row - start] = predicted[row]
-        was_set = set_in[settings[row]]
-        overall = _overall_mean(sums_over_rows)
-        given = predicted[row] - origin
-        is_given = not np.isnan(given)
-        if not is_given:
-            sums_over_rows[3] = np.inf
-        elif sums_over_rows[3] == np.inf:
-            # It starts with the mixture's loss and about half of the weight.
-            sums_over_rows[3] = sums_over_rows[0] - math.log(len(experts))
-        lowest = min(losses.min(), regime_losses.min(), sums_over_rows[3])
-        weight, mixed = 0.0, 0.0
-        if is_given and sums_over_rows[3] - lowest < 40.0:
-            weight = math.exp(lowest - sums_over_rows[3])
-            mixed = weight * given
-        for expert in range(len(experts)):
-            cell = _cell(codes[row], experts[expert], n_states)
-            prediction = (sums[expert, cell] + _PRIOR_ROWS * overall) / (counts[expert, cell] + _PRIOR_ROWS)
-            row_cells[expert], predictions[expert] = cell, prediction
-            excess = losses[expert] - lowest
-            if excess < 40.0:
-                share = math.exp(-excess)
-                weight += share
-                mixed += share * prediction
-            if expert >= m:
-                continue
-            all_set[expert] = True
-            for position in range(experts.shape[1] - 1):
-                all_set[expert] &= was_set[experts[expert, position]]
-            if regime_losses[expert] == np.inf:
-                continue
-            rows, total = set_counts[expert, cell], set_sums[expert, cell]
-            if not all_set[expert]:
-                rows, total = counts[expert, cell] - rows, sums[expert, cell] - total
-            by_regime[expert] = (total + _PRIOR_ROWS * prediction) / (rows + _PRIOR_ROWS)
-            excess = regime_losses[expert] - lowest
-            if excess < 40.0:
-                share = math.exp(-excess)
-                weight += share
-                mixed += share * by_regime[expert]
-        mixed /= weight
-        sums_over_rows[0] += (reward - mixed) ** 2 / scale
-        if is_given:
-            sums_over_rows[3] += (reward - given) ** 2 / scale
-        for expert in range(len(experts)):
-            cell = row_cells[expert]
-            if expert < m:
-                if regime_losses[expert] < np.inf:
-                    regime_losses[expert] += (reward - by_regime[expert]) ** 2 / scale
-                if all_set[expert]:
-                    set_counts[expert, cell] += 1.0
-                    set_sums[expert, cell] += reward
-            losses[expert] += (reward - predictions[expert]) ** 2 / scale
-            if expert < m and all_set[expert] and regime_losses[expert] == np.inf:
-                regime_losses[expert] = losses[expert] + _REGIME_HANDICAP
-            count = counts[expert, cell]
-            if expert < m and surviving[expert]:
-                if count > 0.0:
-                    # The increase of the sum of squares about the mean when a value joins `count` others.
-                    off = reward - sums[expert, cell] / count
-                    fits[expert] += count * off * off / ((count + 1.0) * scale)
-                if fits[expert] - sums_over_rows[0] >= threshold:
-                    surviving[expert] = False
-                    gone += 1
-            counts[expert, cell] = count + 1.0
-            sums[expert, cell] += reward
-        sums_over_rows[1] += reward
-        sums_over_rows[2] += 1.0
-    return gone
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _replay(
-    codes: NDArray[np.int16], rewards: NDArray[np.float64], sets: NDArray[np.int64], n_states: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return counts and sums that experts given `sets` would have, each float64 [sets, cells], and their
-    sums of squared errors.
-    """
-    m, cells = len(sets), n_states ** sets.shape[1]
-    counts, sums, errors, total = np.zeros((m, cells)), np.zeros((m, cells)), np.zeros(m), 0.0
-    for row in range(len(rewards)):
-        reward = rewards[row]
-        prior = _PRIOR_ROWS * total / (row + 1.0)
-        for number in range(m):
-            cell = _cell(codes[row], sets[number], n_states)
-            count, known = counts[number, cell], sums[number, cell]
-            errors[number] += (reward - (known + prior) / (count + _PRIOR_ROWS)) ** 2
-            counts[number, cell] = count + 1.0
-            sums[number, cell] = known + reward
-        total += reward
-    return counts, sums, errors

@@ -156,7 +156,8 @@ class ScreeningUCB(Policy):
         """Return what the rows tested couldn't have shown had these variables not been the reward's parents.
 
         None if they would have shown a difference of a tenth of the rewards' range between setting and
-        observing the variables, and as large an effect of any state of another variable.
+        observing the variables, and as large a mean effect of any state of another variable. The mean is over
+        the rows: an effect beside states of these variables that hardly any row has may be missed.
         """
         screening = self.screening
         positions = [self._variables.index(name) for name in variables]
