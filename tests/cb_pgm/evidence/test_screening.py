@@ -125,6 +125,17 @@ def test_copies_of_a_parent_hide_no_second_one() -> None:
         assert screening.left == 0
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_two_causes_that_act_only_together_rule_out_the_first(seed: int) -> None:
+    """Neither shows an effect beside the first parent; of 190 pairs only theirs predicts better."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(2, size=(3000, 20)).astype(np.int16)
+    means = 0.3 + 0.2 * codes[:, 0] + 0.35 * (codes[:, 1] ^ codes[:, 2])
+    screening = Screening([2] * 20, 1, 0.05, 0.5)
+    screening.observe(codes, (rng.random(3000) < means).astype(float))
+    assert screening.left == 0
+
+
 def test_batching_changes_nothing() -> None:
     rng = np.random.default_rng(15)
     codes = _rows(rng, 1000)
