@@ -251,7 +251,7 @@ def _headline(runs: int) -> list[World]:
             setting.name,
             setting.make,
             _HORIZON_BEFORE,
-            min(runs, 4 if setting.name == "random tree, n = 1000" else 10),
+            min(runs, 4 if setting.name == "random tree, n = 1000" else 30),
             _headline_players(setting),
             n_systems=min(setting.instances, 3 if setting.name in _SLOW else 10),
             seeded_as=setting.name,

@@ -33,9 +33,9 @@ class IdentifiedPlay:
     An arm do(v = x) on another variable isn't played while v takes the state x often enough without
     intervention: if the identification is wrong, screening detects it from those rows. An arm whose state is
     rare stays open until it is covered (`Cover`), and any other arm is open while the rows in which it was
-    set, or its cover, make it look clearly better than the parents' arms. An open arm is played like any
-    other, by the rows in which it was set, and those in which its state was only observed at the mean that
-    cover expects. The A open arms that don't look better than the best of the parents' arms by a standard
+    set, or its cover, make it look clearly better than the parents' arms. Any is closed once the rows in
+    which it was set make it look clearly worse. An open arm is played like any other, by the rows in which it
+    was set, and those in which its state was only observed at the mean that cover expects. The A open arms that don't look better than the best of the parents' arms by a standard
     error get at most max(16, √(A·t)/10) of t rounds in total, so their regret is at most of the order of a
     bandit without structure. It is zero if no state is rare.
 
@@ -90,10 +90,10 @@ class IdentifiedPlay:
         noise_scale: float,
         cost_before: float,
     ) -> None:
-        # Rows and totals of the parents' arms that count as their own: before the identification, and at the
-        # last recheck. `arms` may have counted others for them as well, `_counted` when it was made.
-        self._before = parent_arms.rows.sum(), parent_arms.totals.sum()
+        # Rows and totals of the parents' arms at the last recheck: those that count as their own, and those
+        # that `arms` had then, which may include other arms' rows.
         self._own = self._counted = parent_arms.rows.astype(np.float64), parent_arms.totals.copy()
+        self._before = self._own[0].sum(), self._own[1].sum()  # the identification
         self._n_parent_arms = len(parent_arms.arms)
         self.arms = parent_arms
         self._cells = cells
