@@ -35,9 +35,10 @@ class IdentifiedPlay:
     rare stays open until it is covered (`Cover`), and any other arm is open while the rows in which it was
     set, or its cover, make it look clearly better than the parents' arms. Any is closed once the rows in
     which it was set make it look clearly worse. An open arm is played like any other, by the rows in which it
-    was set, and those in which its state was only observed at the mean that cover expects. The A open arms that don't look better than the best of the parents' arms by a standard
-    error get at most max(16, √(A·t)/10) of t rounds in total, so their regret is at most of the order of a
-    bandit without structure. It is zero if no state is rare.
+    was set, and those in which its state was only observed at the mean that cover expects. The A open arms
+    that don't look better than the best of the parents' arms by a standard error get at most max(16,
+    √(A·t)/10) of t rounds in total, so their regret is at most of the order of a bandit without structure. It
+    is zero if no state is rare.
 
     Rows of other arms count for the parents' arm whose states they show, since its own rows may have been
     unlucky: then each arm that leads to its state looks better than itself. They don't count where they
