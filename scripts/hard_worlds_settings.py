@@ -95,6 +95,7 @@ class World:
 SCREENING, CN_UCB = Player("screening", "screening"), Player("cn-ucb", "cn-ucb")
 CN_UCB_GES = Player("cn-ucb (GES)", "cn-ucb", estimated=True)
 MOSS, THOMPSON, UCB = Player("moss", "moss"), Player("thompson", "thompson"), Player("ucb", "ucb")
+ASKS_FIRST = Player("cn-ucb-sequential", "cn-ucb-sequential")  # whatever its questions cost
 SESSION = Player("session", "screening", session=True)
 LOOKING = (SCREENING, CN_UCB)
 RIVALS = (MOSS, THOMPSON, UCB)
@@ -226,7 +227,7 @@ def _proxies(runs: int) -> list[World]:
             partial(_instance, "proxy", (20, 2), {"weights": (w, h)}),
             10_000,
             runs,
-            (*LOOKING, *RIVALS),
+            (*LOOKING, ASKS_FIRST, *RIVALS),
         )
         for w, h in ((0.4, 0.4), (0.2, 0.6))
     ]
