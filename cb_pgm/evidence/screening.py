@@ -330,7 +330,7 @@ class Screening:
             self._logged += end - start
         if self.rows >= self._refresh_at:
             self._refresh_at = math.ceil(self._refresh_at * _REFRESH_GROWTH)
-            if self._logged == self.rows:
+            if self._logged == self.rows and self._n_larger:
                 self._form_larger()
 
     # -- larger sets -----------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The screening test: the true parents are ruled out no more often than promised; all others are."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -134,6 +135,17 @@ def test_two_causes_that_act_only_together_rule_out_the_first(seed: int) -> None
     screening = Screening([2] * 20, 1, 0.05, 0.5)
     screening.observe(codes, (rng.random(3000) < means).astype(float))
     assert screening.left == 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_variables_have_few_larger_sets_or_none(n: int) -> None:
+    rng = np.random.default_rng(1)
+    codes = rng.integers(2, size=(200, n)).astype(np.int16)
+    for set_size in range(1, n + 1):
+        screening = Screening([2] * n, set_size, 0.05, 1.0)
+        screening.observe(codes, codes[:, 0] + rng.standard_normal(200))
+        assert screening.left >= 1
+        assert len(screening.losses()) == len(screening.candidates) + min(4, math.comb(n, set_size + 1))
 
 
 def test_batching_changes_nothing() -> None:
