@@ -137,18 +137,21 @@ class Cover:
         mean = np.divide(residuals, together, out=np.full_like(together, -np.inf), where=together > 0)
         return predicted + mean, together
 
-    def upper_bounds(self, wanted: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
-        """Return prediction plus upper bound of the mean residual, float64 [n, K].
+    def upper_bound(self, estimate: float, rows: float) -> float:
+        """Return prediction plus upper bound of the mean residual, given an arm's `estimates`.
 
-        It is infinite without rows, and where `wanted`, bool [n, K], is False.
+        It is infinite without rows.
         """
-        estimates, rows = self.estimates()
-        bounds = np.full(rows.shape, np.inf)
+        if not rows:
+            return np.inf
         mixing = best_mixing_rows(_NARROWEST_AT, self._failure_prob)
-        for place in zip(*np.nonzero(rows if wanted is None else rows * wanted), strict=True):
-            radius = anytime_radius(rows[place], self._failure_prob, self._noise_scale, mixing)
-            bounds[place] = estimates[place] + radius
-        return bounds
+        return estimate + anytime_radius(rows, self._failure_prob, self._noise_scale, mixing)
+
+    def upper_bounds(self) -> NDArray[np.float64]:
+        """Return the upper bound of each arm, float64 [n, K]."""
+        estimates, rows = self.estimates()
+        bounds = [self.upper_bound(*arm) for arm in zip(estimates.flat, rows.flat, strict=True)]
+        return np.reshape(bounds, rows.shape)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types

@@ -177,12 +177,11 @@ class IdentifiedPlay:
         clearly, own_clearly = (
             _CLEARLY * self._noise_scale / np.sqrt(np.maximum(counted, 1)) for counted in (rows, own_rows)
         )
-        rare = self._cover.rare()
-        is_open = rare[variables, states] | (estimates - clearly > best) | (own - own_clearly > best)
+        rare = self._cover.rare()[variables, states]
+        is_open = rare | (estimates - clearly > best) | (own - own_clearly > best)
         is_open &= (own_rows == 0) | (own + own_clearly >= best)
-        wanted = np.zeros_like(rare)
-        wanted[variables, states] = is_open
-        is_open &= self._cover.upper_bounds(wanted)[variables, states] >= lowest
+        for place in np.flatnonzero(is_open):
+            is_open[place] = self._cover.upper_bound(estimates[place], rows[place]) >= lowest
         # Rows in which the state was only observed count as so many of the mean that cover expects.
         seen = np.maximum(rows - own_rows, 0)[is_open].astype(np.int64)
         expected = seen * np.where(seen > 0, estimates[is_open], 0.0)
