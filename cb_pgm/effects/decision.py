@@ -140,10 +140,9 @@ def _identified_cause(
     """
     if len(rows.variables) < 2:
         return None
-    sigma = 0.5 if scale.binary and not scale.given else scale.residual
-    if sigma <= 0:
+    if scale.residual <= 0 and not scale.binary:
         return None
-    screening = Screening(rows.cards, 1, failure_prob, sigma)
+    screening = Screening(rows.cards, 1, failure_prob, scale.residual, in_unit_interval=scale.binary)
     order = rng.permutation(len(rows.all_rewards))
     screening.observe(np.ascontiguousarray(rows.all_codes[order]), rows.all_rewards[order])
     if screening.left != 1:

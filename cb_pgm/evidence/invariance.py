@@ -89,7 +89,7 @@ class InvarianceScreening:
         self.surviving: NDArray[np.bool_] = np.ones(m, dtype=np.bool_)
         self.left = m
         self.rows = 0
-        self._scale = 2.0 * noise_scale**2
+        self.scale = 2.0 * noise_scale**2
         self._n_states = max(n_states, default=1)
         cells = self._n_states**set_size
         self._most_arms = max(1, _MOST_CELLS // max(m * cells, 1))
@@ -140,7 +140,7 @@ class InvarianceScreening:
             self.surviving,
             self._total,
             self.rows,
-            self._scale,
+            self.scale,
             self.threshold,
             _PRIOR_ROWS_OF_ARMS,
         )

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cb_pgm.evidence.losses import LOGARITHMIC, loss
 from cb_pgm.evidence.records import all_in_unit_interval
 from cb_pgm.evidence.screening import candidate_sets
 
@@ -108,7 +109,7 @@ class SetLikelihoods:
             self.totals,
             self.log_weights,
             self._overall,
-            0.0 if self.in_unit_interval else self._scale,
+            LOGARITHMIC if self.in_unit_interval else self._scale,
             predicted,
         )
         return predicted
@@ -172,12 +173,8 @@ def _add(
                 share = math.exp(log_weights[number] - highest)
                 weight += share
                 total += share * predicted
-            if complete and scale > 0.0:
-                log_weights[number] -= (reward - predicted) ** 2 / scale
-            elif complete:
-                log_weights[number] += reward * math.log(predicted) + (1.0 - reward) * math.log(
-                    1.0 - predicted
-                )
+            if complete:
+                log_weights[number] -= loss(reward, predicted, scale)
             rows[number, cell] += 1.0
             totals[number, cell] += reward
         mixed[row] = total / weight if overall[0] > 0.0 and weight > 0.0 else 0.0

@@ -11,6 +11,8 @@ it. Rule w out once
 So the exponential of the left side with f* in place of f is a test supermartingale, and the minimum over f
 only lowers it. By Ville's inequality it ever reaches 1/δ with probability at most δ, under any choice of
 pulls and at any stopping time. No union bound over the sets is needed, since only the true set counts.
+Rewards in [0, 1] have the logarithmic loss instead of the squares, with the same proof
+(`cb_pgm.evidence.losses`).
 
 *The test is fast* if m predicts well. m is the average of experts' predictions, weighted by exp(−past loss).
 The experts are the running means given the states of every candidate set, including those ruled out, and of
@@ -40,7 +42,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.evidence.screening_loops import PRIOR_ROWS, observe_rows, overall_mean, replay_rows
+from cb_pgm.evidence.losses import LOGARITHMIC
+from cb_pgm.evidence.records import all_in_unit_interval
+from cb_pgm.evidence.screening_loops import observe_rows, overall_mean, prior_rows, replay_rows
 
 __all__ = ["Screening", "candidate_sets"]
 
@@ -84,6 +88,9 @@ class Screening:
         ever ruled out.
     noise_scale
         σ, in units of the reward, such that the reward is σ-subgaussian about its mean given its parents.
+    in_unit_interval
+        Whether all rewards are expected in [0, 1], and the loss is logarithmic. From the first one outside on
+        it is that of squares, and the test begins anew with the kept rows.
 
     Attributes
     ----------
@@ -106,23 +113,31 @@ class Screening:
     """
 
     def __init__(
-        self, n_states: Sequence[int], set_size: int, failure_prob: float, noise_scale: float
+        self,
+        n_states: Sequence[int],
+        set_size: int,
+        failure_prob: float,
+        noise_scale: float,
+        *,
+        in_unit_interval: bool = False,
     ) -> None:
-        n = len(n_states)
         self.set_size = set_size
         self.threshold = -math.log(failure_prob)
         self.noise_scale = noise_scale
-        self._scale = 2.0 * noise_scale**2
-        self.candidates = candidate_sets(n, set_size)
-        m = len(self.candidates)
+        self.candidates = candidate_sets(len(n_states), set_size)
+        self._cards = tuple(n_states)
+        self._n_states = max(n_states, default=1)
+        self._begin(in_unit_interval)
+
+    def _begin(self, in_unit_interval: bool) -> None:
+        self.in_unit_interval = in_unit_interval
+        n, m, set_size = len(self._cards), len(self.candidates), self.set_size
         self.surviving: NDArray[np.bool_] = np.ones(m, dtype=np.bool_)
         self.left = m
         self.rows = 0
         self.fell_by_regime = False
 
         self._n_larger = min(_LARGER_SETS, math.comb(n, set_size + 1))
-        self._cards = tuple(n_states)
-        self._n_states = max(n_states, default=1)
         # Experts: the candidates, padded with −1 to one more variable, then the larger sets, which are all −1
         # until they are formed.
         self._experts: NDArray[np.int64] = np.full((m + self._n_larger, set_size + 1), -1, dtype=np.int64)
@@ -141,11 +156,10 @@ class Screening:
         self._regime_losses[:] = np.inf
         # Mixture's loss, reward total, rows, and the loss of the predictions that the caller gives, infinite
         # while there are none.
-        self._sums_over_rows: NDArray[np.float64] = np.zeros(4)
-        self._sums_over_rows[3] = np.inf
+        self._sums_over_rows: NDArray[np.float64] = np.array([0.0, self._first_total, 0.0, np.inf])
         self._no_prediction = np.full(_REPEATED, np.nan)
         self._log_predicted: NDArray[np.float64] = np.empty(256)
-        self._origin = math.nan
+        self._origin = 0.0 if in_unit_interval else math.nan
         self._log_codes: NDArray[np.int16] = np.empty((256, n), dtype=np.int16)
         self._log_rewards: NDArray[np.float64] = np.empty(256)
         self._log_settings: NDArray[np.int64] = np.empty(256, dtype=np.int64)
@@ -193,14 +207,41 @@ class Screening:
         PolicyError
             If there are more than 20,000 candidate sets.
         """
-        larger = Screening(self._cards, set_size, failure_prob, self.noise_scale)
+        larger = Screening(
+            self._cards,
+            set_size,
+            failure_prob,
+            self.noise_scale,
+            in_unit_interval=self.in_unit_interval,
+        )
         larger._settings, larger._set = dict(self._settings), self._set
         larger._repeated = list(self._repeated)
-        codes, rewards, _ = self.log()
-        larger._observe_as(
-            codes, rewards, self._log_settings[: self._logged], self._log_predicted[: self._logged]
-        )
+        larger._observe_as(*self._kept())
         return larger
+
+    def _by_squares(self) -> None:
+        """Begin anew with the loss that any rewards may have, by the kept rows."""
+        kept, settings, set_in, repeated = self._kept(), self._settings, self._set, self._repeated
+        self._begin(in_unit_interval=False)
+        self._settings, self._set, self._repeated = settings, set_in, repeated
+        self._observe_as(*kept)
+
+    def _kept(
+        self,
+    ) -> tuple[NDArray[np.int16], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return the kept rows as `_observe_as` takes them."""
+        codes, rewards, _ = self.log()
+        return codes, rewards, self._log_settings[: self._logged], self._log_predicted[: self._logged]
+
+    @property
+    def scale(self) -> float:
+        """The scale of the loss (`cb_pgm.evidence.losses`)."""
+        return LOGARITHMIC if self.in_unit_interval else 2.0 * self.noise_scale**2
+
+    @property
+    def _first_total(self) -> float:
+        """The reward with which the mean of all starts: an even one, or the origin."""
+        return 0.5 if self.in_unit_interval else 0.0
 
     def _setting(self, set_variables: tuple[int, ...]) -> int:
         number = self._settings.get(set_variables)
@@ -219,6 +260,8 @@ class Screening:
         settings: NDArray[np.int64],
         predicted: NDArray[np.float64],
     ) -> None:
+        if self.in_unit_interval and len(rewards) and not all_in_unit_interval(rewards):
+            self._by_squares()
         if math.isnan(self._origin) and len(rewards):
             self._origin = float(rewards[0])
             codes, rewards, settings, predicted = codes[1:], rewards[1:], settings[1:], predicted[1:]
@@ -238,7 +281,7 @@ class Screening:
         return margins
 
     def losses(self) -> NDArray[np.float64]:
-        """Return each expert's Σ (R_i − its prediction)² / 2σ², float64 [experts]; infinite until formed."""
+        """Return the loss of each expert's predictions, float64 [experts]; infinite until formed."""
         return self._losses
 
     def expert(self, position: int) -> tuple[int, ...]:
@@ -251,8 +294,8 @@ class Screening:
         The first variable's state changes fastest, with a stride of K, the largest number of states.
         """
         mean = overall_mean(self._sums_over_rows)
-        sums, counts = self._sums[position], self._counts[position]
-        predictions: NDArray[np.float64] = (sums + PRIOR_ROWS * mean) / (counts + PRIOR_ROWS)
+        sums, counts, prior = self._sums[position], self._counts[position], prior_rows(self.scale)
+        predictions: NDArray[np.float64] = (sums + prior * mean) / (counts + prior)
         return predictions + self._origin
 
     def seen(self, position: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -317,7 +360,7 @@ class Screening:
             self._scores,
             self.surviving,
             self._sums_over_rows,
-            self._scale,
+            self.scale,
             self.threshold,
         )
         if gone:
@@ -365,8 +408,10 @@ class Screening:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return what experts given these sets, int64 [m, p], would have now: counts, sums, losses."""
         codes, rewards = self._log_codes[: self._logged], self._log_rewards[: self._logged]
-        counts, sums, losses = replay_rows(codes, rewards, sets, self._n_states)
-        return counts, sums, losses / self._scale
+        counts, sums, losses = replay_rows(
+            codes, rewards, sets, self._n_states, self.scale, self._first_total
+        )
+        return counts, sums, losses
 
     def _make_room(self, rows: int) -> None:
         while rows > len(self._log_rewards):

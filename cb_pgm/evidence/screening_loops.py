@@ -12,17 +12,26 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["PRIOR_ROWS", "observe_rows", "overall_mean", "replay_rows"]
+from cb_pgm.evidence.losses import added_loss, loss
 
-PRIOR_ROWS = 4.0  # an expert's running mean starts with this many rows at the overall mean
+__all__ = ["observe_rows", "overall_mean", "prior_rows", "replay_rows"]
+
+_SMALLEST = 1e-6  # of given predictions, and 1 less this the largest, so that their loss is finite
 _REGIME_HANDICAP = math.log(8.0)  # the initial excess loss of the experts that use the regime
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]  # numba carries no types
 def overall_mean(sums_over_rows: NDArray[np.float64]) -> float:
-    """Return the mean of all rewards and one 0, float64 [4] as `Screening` keeps it."""
+    """Return the mean of all rewards and one more, from float64 [4] as `Screening` keeps it."""
     mean: float = sums_over_rows[1] / (sums_over_rows[2] + 1.0)
     return mean
+
+
+@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+def prior_rows(scale: float) -> float:
+    """Return how many rows at the overall mean an expert's running mean starts with."""
+    # The logarithmic loss makes much of extreme means, so they have to be learnt fast.
+    return 4.0 if scale > 0.0 else 1.0
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
@@ -84,9 +93,9 @@ def observe_rows(
     sums_over_rows
         The mixture's loss, the reward total, the rows, and the loss of `predicted`.
     scale, threshold
-        2σ² and log(1/δ).
+        That of the loss (`cb_pgm.evidence.losses`), and log(1/δ).
     """
-    m, gone = len(surviving), 0
+    m, gone, prior = len(surviving), 0, prior_rows(scale)
     counts, sums, set_counts, set_sums = cells[0], cells[1], cells[2], cells[3]
     losses, fits, regime_losses = scores[0], scores[1], scores[2]
     row_cells = np.empty(len(experts), dtype=np.int64)
@@ -104,6 +113,8 @@ def observe_rows(
         overall = overall_mean(sums_over_rows)
         given = predicted[row] - origin
         is_given = not np.isnan(given)
+        if scale == 0.0:
+            given = min(max(given, _SMALLEST), 1.0 - _SMALLEST)
         if not is_given:
             sums_over_rows[3] = np.inf
         elif sums_over_rows[3] == np.inf:
@@ -116,7 +127,7 @@ def observe_rows(
             mixed = weight * given
         for expert in range(len(experts)):
             cell = _cell(codes[row], experts[expert], n_states)
-            prediction = (sums[expert, cell] + PRIOR_ROWS * overall) / (counts[expert, cell] + PRIOR_ROWS)
+            prediction = (sums[expert, cell] + prior * overall) / (counts[expert, cell] + prior)
             row_cells[expert], predictions[expert] = cell, prediction
             excess = losses[expert] - lowest
             if excess < 40.0:
@@ -133,33 +144,30 @@ def observe_rows(
             rows, total = set_counts[expert, cell], set_sums[expert, cell]
             if not all_set[expert]:
                 rows, total = counts[expert, cell] - rows, sums[expert, cell] - total
-            by_regime[expert] = (total + PRIOR_ROWS * prediction) / (rows + PRIOR_ROWS)
+            by_regime[expert] = (total + prior * prediction) / (rows + prior)
             excess = regime_losses[expert] - lowest
             if excess < 40.0:
                 share = math.exp(-excess)
                 weight += share
                 mixed += share * by_regime[expert]
         mixed /= weight
-        sums_over_rows[0] += (reward - mixed) ** 2 / scale
+        sums_over_rows[0] += loss(reward, mixed, scale)
         if is_given:
-            sums_over_rows[3] += (reward - given) ** 2 / scale
+            sums_over_rows[3] += loss(reward, given, scale)
         for expert in range(len(experts)):
             cell = row_cells[expert]
             if expert < m:
                 if regime_losses[expert] < np.inf:
-                    regime_losses[expert] += (reward - by_regime[expert]) ** 2 / scale
+                    regime_losses[expert] += loss(reward, by_regime[expert], scale)
                 if all_set[expert]:
                     set_counts[expert, cell] += 1.0
                     set_sums[expert, cell] += reward
-            losses[expert] += (reward - predictions[expert]) ** 2 / scale
+            losses[expert] += loss(reward, predictions[expert], scale)
             if expert < m and all_set[expert] and regime_losses[expert] == np.inf:
                 regime_losses[expert] = losses[expert] + _REGIME_HANDICAP
             count = counts[expert, cell]
             if expert < m and surviving[expert]:
-                if count > 0.0:
-                    # The increase of the sum of squares about the mean when a value joins `count` others.
-                    off = reward - sums[expert, cell] / count
-                    fits[expert] += count * off * off / ((count + 1.0) * scale)
+                fits[expert] += added_loss(reward, count, sums[expert, cell], scale)
                 if fits[expert] - sums_over_rows[0] >= threshold:
                     surviving[expert] = False
                     gone += 1
@@ -172,22 +180,28 @@ def observe_rows(
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def replay_rows(
-    codes: NDArray[np.int16], rewards: NDArray[np.float64], sets: NDArray[np.int64], n_states: int
+    codes: NDArray[np.int16],
+    rewards: NDArray[np.float64],
+    sets: NDArray[np.int64],
+    n_states: int,
+    scale: float,
+    total: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return what experts given `sets`, int64 [m, p], would have after these rows.
 
-    Counts and sums per joint state, each float64 [m, cells], and sums of squared errors, float64 [m].
+    Counts and sums per joint state, each float64 [m, cells], and losses, float64 [m]; `scale` as in
+    `observe_rows`, `total` the reward total before the first row.
     """
-    m, cells = len(sets), n_states ** sets.shape[1]
-    counts, sums, errors, total = np.zeros((m, cells)), np.zeros((m, cells)), np.zeros(m), 0.0
+    m, cells, prior = len(sets), n_states ** sets.shape[1], prior_rows(scale)
+    counts, sums, losses = np.zeros((m, cells)), np.zeros((m, cells)), np.zeros(m)
     for row in range(len(rewards)):
         reward = rewards[row]
-        prior = PRIOR_ROWS * total / (row + 1.0)
+        overall = total / (row + 1.0)
         for number in range(m):
             cell = _cell(codes[row], sets[number], n_states)
             count, known = counts[number, cell], sums[number, cell]
-            errors[number] += (reward - (known + prior) / (count + PRIOR_ROWS)) ** 2
+            losses[number] += loss(reward, (known + prior * overall) / (count + prior), scale)
             counts[number, cell] = count + 1.0
             sums[number, cell] = known + reward
         total += reward
-    return counts, sums, errors
+    return counts, sums, losses

@@ -2,8 +2,8 @@
 
 An explanation is a set of variables and a mean reward for each of their joint states, such as an expert of
 `Screening`. If a pull sets all variables of both, the two predictions are known (`best_cell`). Otherwise the
-rows observed under each arm decide (`RecentRows`): rows separate two explanations at the rate
-E[(difference of their predictions)²] / 2σ² nats a row. The rows observed under the arm estimate this rate
+rows observed under each arm decide (`RecentRows`): a row separates two explanations by the mean divergence of
+their predictions, in nats (`cb_pgm.evidence.losses`). The rows observed under the arm estimate this rate
 without any rewards, so a few pulls reveal an arm under which the two predictions agree.
 """
 
@@ -14,6 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from cb_pgm.evidence.losses import divergence
 
 __all__ = ["RecentRows", "best_cell"]
 
@@ -52,8 +54,9 @@ class RecentRows:
         first: tuple[Sequence[int], NDArray[np.float64]],
         second: tuple[Sequence[int], NDArray[np.float64]],
         costs: NDArray[np.float64],
+        scale: float,
     ) -> tuple[tuple[int, int], float]:
-        """Return the arm on `variables` under which two explanations differ most for its cost, and how much.
+        """Return the arm on `variables` that best separates two explanations for its cost, and how well.
 
         Parameters
         ----------
@@ -65,14 +68,16 @@ class RecentRows:
             Each an expert's variables and its predictions, float64 [cells] (`Screening.predictions`).
         costs
             What a round of each arm costs, float64 [n, K], positive.
+        scale
+            That of the loss.
 
         Returns
         -------
         arm
             (variable, state), both as positions; (−1, −1) if the explanations differ under no arm.
-        difference
-            The mean squared difference of the predictions under it, in squared units of the reward, by its
-            cost.
+        separation
+            The mean divergence of the predictions under it if the first explanation is right, in nats a row,
+            by its cost.
 
         Notes
         -----
@@ -80,7 +85,7 @@ class RecentRows:
         arm with the arm's variable replaced and all others unchanged. For an arm without rows this is the
         only one. Ties are broken in the order of `variables`, then of states.
         """
-        variable, state, difference = _best_arm(
+        variable, state, separation = _best_arm(
             np.asarray(variables, dtype=np.int64),
             settable,
             np.asarray(first[0], dtype=np.int64),
@@ -93,8 +98,9 @@ class RecentRows:
             self._newest,
             self._seen,
             self._n_states,
+            scale,
         )
-        return (variable, state), difference
+        return (variable, state), separation
 
 
 def best_cell(
@@ -103,11 +109,13 @@ def best_cell(
     first: tuple[Sequence[int], NDArray[np.float64]],
     second: tuple[Sequence[int], NDArray[np.float64]],
     least_cost: float,
+    scale: float,
 ) -> tuple[tuple[int, ...], float]:
     """Return the states of `variables` that best separate two explanations for their cost.
 
-    The value of a joint state is (m₁ − m₂)²/(max m₁ − m₁ + least_cost), where m₁ and m₂ are the predictions
-    of the first and the second explanation: what a row separates by what it costs if the first is right.
+    The value of a joint state is d(m₁, m₂)/(max m₁ − m₁ + least_cost), where m₁ and m₂ are the predictions of
+    the first and the second explanation and d their divergence: what a row separates by what it costs, if the
+    first is right.
 
     Parameters
     ----------
@@ -119,20 +127,22 @@ def best_cell(
         Each an explanation's variables and its predictions, float64 [cells].
     least_cost
         Positive, in units of the reward.
+    scale
+        That of the loss.
 
     Returns
     -------
     states
         The state of each of `variables`.
-    difference
-        (m₁ − m₂)²; 0 if the explanations agree on all joint states.
+    separation
+        d(m₁, m₂), in nats a row; 0 if the explanations agree on all joint states.
 
     Notes
     -----
     O(K^variables). Ties are broken in favour of the lower states.
     """
     together = np.asarray(variables, dtype=np.int64)
-    cell, difference = _best_cell(
+    cell, separation = _best_cell(
         together,
         settable,
         np.asarray(first[0], dtype=np.int64),
@@ -140,9 +150,10 @@ def best_cell(
         np.asarray(second[0], dtype=np.int64),
         second[1],
         least_cost,
+        scale,
     )
     n_states = settable.shape[1]
-    return tuple(cell // n_states**place % n_states for place in range(len(together))), difference
+    return tuple(cell // n_states**place % n_states for place in range(len(together))), separation
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types
@@ -195,6 +206,7 @@ def _best_arm(
     newest: NDArray[np.int64],
     seen: int,
     n_states: int,
+    scale: float,
 ) -> tuple[int, int, float]:
     best_variable, best_state, best = -1, -1, 0.0
     oldest_kept = seen - len(kept)
@@ -205,20 +217,22 @@ def _best_arm(
             total, rows = 0.0, 0.0
             for row in range(max(0, seen - _IMAGINED), seen):
                 codes = kept[row % len(kept)]
-                difference = _predicted(
-                    codes, variable, state, first, first_predictions, n_states
-                ) - _predicted(codes, variable, state, second, second_predictions, n_states)
-                total += difference**2
+                total += divergence(
+                    _predicted(codes, variable, state, first, first_predictions, n_states),
+                    _predicted(codes, variable, state, second, second_predictions, n_states),
+                    scale,
+                )
                 rows += 1.0
             if rows > 0.0:
                 total, rows = total / rows, 1.0
             row, used = newest[variable, state], 0
             while row >= 0 and row >= oldest_kept and used < _USED:
                 codes = kept[row % len(kept)]
-                difference = _predicted(codes, -1, -1, first, first_predictions, n_states) - _predicted(
-                    codes, -1, -1, second, second_predictions, n_states
+                total += divergence(
+                    _predicted(codes, -1, -1, first, first_predictions, n_states),
+                    _predicted(codes, -1, -1, second, second_predictions, n_states),
+                    scale,
                 )
-                total += difference**2
                 rows += 1.0
                 used += 1
                 row = older[row % len(kept)]
@@ -236,11 +250,12 @@ def _best_cell(
     second: NDArray[np.int64],
     second_predictions: NDArray[np.float64],
     least_cost: float,
+    scale: float,
 ) -> tuple[int, float]:
     n_states = settable.shape[1]
     codes = np.zeros(settable.shape[0], dtype=np.int64)
     highest = -np.inf
-    best, best_value, best_difference = 0, 0.0, 0.0
+    best, best_value, best_separation = 0, 0.0, 0.0
     for comparing in (False, True):  # the highest prediction is needed first
         for cell in range(n_states ** len(variables)):
             left, allowed = cell, True
@@ -254,8 +269,9 @@ def _best_cell(
             if not comparing:
                 highest = max(highest, predicted)
                 continue
-            difference = (predicted - _predicted(codes, -1, -1, second, second_predictions, n_states)) ** 2
-            value = difference / (highest - predicted + least_cost)
+            other = _predicted(codes, -1, -1, second, second_predictions, n_states)
+            separation = divergence(predicted, other, scale)
+            value = separation / (highest - predicted + least_cost)
             if value > best_value:
-                best, best_value, best_difference = cell, value, difference
-    return best, best_difference
+                best, best_value, best_separation = cell, value, separation
+    return best, best_separation

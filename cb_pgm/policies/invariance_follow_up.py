@@ -69,7 +69,6 @@ class InvarianceFollowUp:
     ) -> None:
         self.test = InvarianceScreening(n_states, set_size, failure_prob, noise_scale)
         self.identified: tuple[int, ...] = ()
-        self._noise_scale = noise_scale
         self._n_states = max(n_states)
         self._singles = singles
         self._recent = recent
@@ -139,10 +138,10 @@ class InvarianceFollowUp:
                 (first, test.predictions(leader)),
                 (second, test.predictions(challenger)),
                 costs,
+                test.scale,
             )
             if worth > 0:
-                missing = test.threshold - float(test.margins()[challenger])
-                to_end = missing * 2.0 * self._noise_scale**2 / worth
+                to_end = (test.threshold - float(test.margins()[challenger])) / worth
         pull = self._singles.pull_of.get(arm)
         if pull is None or not questions.affords(pull, arms, to_end):
             self._ask_again_at = _ASK_AGAIN * test.rows

@@ -238,7 +238,6 @@ class ScreeningUCB(Policy):
             self._likely,
             self.max_parents,
             self.noise_scale,
-            self.parent_noise_scale,
         )
         # Of questions once no set is left.
         self._questions = QuestionCost(_COST_SHARE, self.noise_scale, _COST_SHARE_TO_END)
@@ -256,7 +255,13 @@ class ScreeningUCB(Policy):
         self._observed = ArmTotals((Intervention(),))
 
     def _new_screening(self, set_size: int) -> Screening:
-        return Screening(self._n_states, set_size, self._naming_share, self.parent_noise_scale)
+        return Screening(
+            self._n_states,
+            set_size,
+            self._naming_share,
+            self.parent_noise_scale,
+            in_unit_interval=self.parent_noise_scale == UNIT_INTERVAL_SCALE,
+        )
 
     @property
     def _naming_share(self) -> float:

@@ -59,7 +59,7 @@ class SeparatingPulls:
         The newest rows; the caller adds them.
     likelihoods, likely
         The sets' likelihoods and the play on them.
-    max_parents, noise_scale, parent_noise_scale
+    max_parents, noise_scale
         As in `ScreeningUCB`.
     """
 
@@ -71,7 +71,6 @@ class SeparatingPulls:
         likely: LikelyPlay,
         max_parents: int,
         noise_scale: float,
-        parent_noise_scale: float,
     ) -> None:
         self._singles = singles
         self._recent = recent
@@ -79,7 +78,6 @@ class SeparatingPulls:
         self._likely = likely
         self._max_parents = max_parents
         self._noise_scale = noise_scale
-        self._scale = 2.0 * parent_noise_scale**2
         self._cost = QuestionCost(_TEST_SHARE, noise_scale)
         self._rounds = 0
 
@@ -117,17 +115,17 @@ class SeparatingPulls:
             found = self._single_pull(screening, costs)
         if found is None:
             return None
-        told, missing, difference = found
-        if missing > difference * max(arms.rounds, n_arms):
+        told, missing, expected = found
+        if missing > expected * max(arms.rounds, n_arms):
             return None
-        if under_way and missing <= difference * under_way.get(told.pull.intervention, 0):
+        if under_way and missing <= expected * under_way.get(told.pull.intervention, 0):
             return None  # what is under way will do
         return told if self._cost.below_index(told.pull, arms, gaps, typical) else None
 
     def _single_pull(
         self, screening: Screening, costs: NDArray[np.float64]
     ) -> tuple[ToldApart, float, float] | None:
-        """Return a pull on one variable, with the squared differences missing and expected of a row.
+        """Return a pull on one variable, with the nats that are missing and those expected of a row.
 
         `costs` are those of a round of each arm, float64 [n, K]. None if the two sets' predictions agree
         under every arm.
@@ -143,6 +141,7 @@ class SeparatingPulls:
             (first, screening.predictions(leader)),
             (second, screening.predictions(challenger)),
             costs,
+            screening.scale,
         )
         pull = self._singles.pull_of.get(arm)
         if pull is None:
@@ -162,20 +161,21 @@ class SeparatingPulls:
         together = sorted({*first, *second})
         if likelihoods.n_states ** len(together) > _MOST_CELLS or not self._singles.whole[together].all():
             return None
-        states, difference = best_cell(
+        states, expected = best_cell(
             together,
             self._singles.settable,
             (first, likelihoods.predictions(leader)),
             (second, likelihoods.predictions(challenger + start)),
             _LEAST_COST * self._noise_scale,
+            screening.scale,
         )
-        if difference == 0.0:
+        if expected == 0.0:
             return None
         told = ToldApart(Pull(likely.named(together, states)), first, second)
-        return told, missing, difference
+        return told, missing, expected
 
     def _hardest(self, screening: Screening, candidates: NDArray[np.int64]) -> tuple[int, float]:
-        """Return the candidate that is hardest to rule out, and the squared differences that this needs."""
+        """Return the candidate that is hardest to rule out, and the nats that this needs."""
         margins = screening.margins()[candidates]
         hardest = int(margins.argmin())
-        return int(candidates[hardest]), float((screening.threshold - margins[hardest]) * self._scale)
+        return int(candidates[hardest]), float(screening.threshold - margins[hardest])

@@ -6,12 +6,14 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.special import entr
 from scipy.stats import binom
 
 from cb_pgm.evidence.screening import Screening
 
 N_STATES = [2, 2, 3, 2]
 MEANS = np.array([0.2, 0.5, 0.8])
+RARE = np.array([0.005, 0.02, 0.08])
 PARENT = 2
 
 
@@ -27,26 +29,36 @@ def _rows(rng: np.random.Generator, size: int, variable: int = -1, state: int = 
 
 
 def _rewards(rng: np.random.Generator, codes: NDArray[np.int16], kind: str) -> NDArray[np.float64]:
-    means = MEANS[codes[:, PARENT]]
-    if kind == "bernoulli":
+    means = RARE[codes[:, PARENT]] if kind == "rare" else MEANS[codes[:, PARENT]]
+    if kind == "within":  # uniform on as much of [0, 1] as lies evenly about the mean
+        return means + np.minimum(means, 1 - means) * (2 * rng.random(len(codes)) - 1)
+    if kind in ("bernoulli", "rare"):
         return (rng.random(len(codes)) < means).astype(float)
     if kind == "bounded":  # uniform on [0, 2·mean], inside [0, 1.6]: ½·1.6-subgaussian
         return 2 * means * rng.random(len(codes))
     return means + rng.standard_normal(len(codes))
 
 
-SCALES = {"gaussian": 1.0, "bernoulli": 0.5, "bounded": 0.8}
+SCALES = {"gaussian": 1.0, "bernoulli": 0.5, "bounded": 0.8, "rare": 0.5, "within": 0.5}
 
 
-@pytest.mark.parametrize("kind", SCALES)
+@pytest.mark.parametrize(
+    ("kind", "in_unit_interval"),
+    [
+        *((kind, False) for kind in SCALES),
+        *((kind, True) for kind in ("bernoulli", "rare", "within", "gaussian")),
+    ],
+)
 @pytest.mark.parametrize("failure_prob", [0.05, 0.2])
-def test_the_parent_is_ruled_out_no_more_often_than_promised(kind: str, failure_prob: float) -> None:
+def test_the_parent_is_ruled_out_no_more_often_than_promised(
+    kind: str, in_unit_interval: bool, failure_prob: float
+) -> None:
     """2,000 runs stopped at a random time up to 400 rows, 2 s; at most the binomial's 99.9 % point at δ."""
     rng = np.random.default_rng(11)
     runs = 2000
     failures = 0
     for _ in range(runs):
-        screening = Screening(N_STATES, 1, failure_prob, SCALES[kind])
+        screening = Screening(N_STATES, 1, failure_prob, SCALES[kind], in_unit_interval=in_unit_interval)
         codes = _rows(rng, int(rng.integers(1, 401)))
         screening.observe(codes, _rewards(rng, codes, kind))
         failures += not screening.surviving[PARENT]
@@ -177,6 +189,67 @@ def test_fits_are_residual_sums_of_squares() -> None:
                 total += ((group - group.mean()) ** 2).sum() if len(group) else 0.0
             fits.append(total / (2 * 0.7**2))
         np.testing.assert_allclose(margins - margins[0], np.array(fits) - fits[0], atol=1e-6)
+
+
+def test_fits_of_rewards_in_the_unit_interval_are_logarithmic_losses_of_means() -> None:
+    rng = np.random.default_rng(16)
+    codes = _rows(rng, 300)
+    for kind in ("within", "rare"):
+        rewards = _rewards(rng, codes, kind)
+        screening = Screening(N_STATES, 2, 1e-300, 0.5, in_unit_interval=True)
+        screening.observe(codes, rewards)
+        fits = []
+        for chosen in screening.candidates:
+            groups = [
+                rewards[(codes[:, chosen] == states).all(axis=1)]
+                for states in itertools.product(*(range(N_STATES[variable]) for variable in chosen))
+            ]
+            fits.append(
+                sum(
+                    len(group) * float(entr(m) + entr(1 - m))
+                    for group in groups
+                    for m in [group.mean() if len(group) else 0.0]
+                )
+            )
+        margins = screening.margins()
+        np.testing.assert_allclose(margins - margins[0], np.array(fits) - fits[0], atol=1e-8)
+
+
+def test_rare_rewards_are_screened_twice_as_fast_by_their_logarithmic_loss() -> None:
+    """Reward 1 in .5, 2 and 8 % of the rows by the parent's state: 20 tables, rows until it alone is left."""
+    rows: dict[bool, list[int]] = {True: [], False: []}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        codes = _rows(rng, 40_000)
+        rewards = _rewards(rng, codes, "rare")
+        for in_unit_interval, needed in rows.items():
+            screening = Screening(N_STATES, 1, 0.05, 0.5, in_unit_interval=in_unit_interval)
+            while screening.left > 1 and screening.rows + 100 < len(codes):
+                block = slice(screening.rows + 1, screening.rows + 101)
+                screening.observe(codes[block], rewards[block])
+            assert screening.surviving[PARENT]
+            needed.append(screening.rows)
+    assert np.median(rows[False]) > 2 * np.median(rows[True])
+
+
+def test_a_reward_outside_the_unit_interval_brings_the_squares_back() -> None:
+    """The test that begins anew is that of squares over all rows, its rulings included."""
+    rng = np.random.default_rng(21)
+    codes = _rows(rng, 1200)
+    rewards = _rewards(rng, codes, "bernoulli")
+    rewards[800] = 1.5
+    squares, switched = (
+        Screening(N_STATES, 1, 0.05, 0.5, in_unit_interval=in_unit_interval)
+        for in_unit_interval in (False, True)
+    )
+    for start in range(0, 1200, 100):
+        block, done = slice(start, start + 100), (PARENT,) if start % 200 else ()
+        for screening in (squares, switched):
+            screening.observe(codes[block], rewards[block], done)
+    assert not switched.in_unit_interval
+    assert squares.left < len(N_STATES)
+    np.testing.assert_array_equal(switched.surviving, squares.surviving)
+    np.testing.assert_allclose(switched.margins(), squares.margins())
 
 
 def test_neither_origin_nor_unit_of_the_reward_matters() -> None:
