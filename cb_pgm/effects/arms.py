@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.effects.canonical import Rows
-from cb_pgm.effects.draws import DrawnModels
+from cb_pgm.effects.draws import MODELS_A_DRAW, DrawnModels
 from cb_pgm.effects.measured import Sample
 from cb_pgm.effects.noise import RewardScale
 
@@ -112,6 +113,18 @@ class Draws:
             tied &= best > 1e-12
         shared: Array = (tied / np.maximum(tied.sum(axis=1, keepdims=True), 1)).mean(axis=0)
         return shared
+
+    def error(self, values: Array) -> Array:
+        """Return the standard errors of the means over draws of `values`, float64 [draws, arms].
+
+        Models of one resampled table aren't independent, so their mean counts as one. 0 if there is only one
+        such table.
+        """
+        by_table = values.reshape(-1, MODELS_A_DRAW, values.shape[1]).mean(axis=1)
+        if len(by_table) < 2:
+            return np.zeros(values.shape[1])
+        error: Array = by_table.std(axis=0, ddof=1) / math.sqrt(len(by_table))
+        return error
 
     @property
     def p_better(self) -> Array | None:

@@ -15,8 +15,9 @@ also show what the other one does. So the ground is left out where a second caus
 the weights of `cb_pgm.effects.parents`, and for a variable that was set.
 
 *Fitted* or *assumed*: means over graphs of the arms without enough set rows, with quantiles of the draws as
-intervals. A gain's interval is at 1 − 2δ, which leaves δ below it: recommending an arm claims that it gains,
-not how little, and an arm that isn't better than do() is taken for one in δ of the draws.
+intervals. Where the draws can't tell the best arms apart the surest of them leads. A gain's interval is at
+1 − 2δ, which leaves δ below it: recommending an arm claims that it gains, not how little, and an arm that
+isn't better than do() is taken for one in δ of the draws.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from cb_pgm.model.reward_unit import RewardUnit
 __all__ = ["decide", "seen_rows"]
 
 _MAY_BE_BEST = 0.05  # P(best) from which on an arm is a contender
+_TIED = 2.0  # times the error of the draws: expected gains that differ by less are tied
 _FEWEST_ROWS = 5  # of each arm: means of fewer are far from normal, on which the power rests
 _CONTENDERS = 6
 _LEAVE_ALONE = "Leave things alone in some rows too: what that gives is unknown, since no row shows it."
@@ -195,7 +197,7 @@ def _contenders(arms: Sequence[Arm], draws: Draws) -> list[Arm]:
 
 def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, means: Array, failure_prob: float) -> Ground:
     """Compare the best of the arms without enough set rows over graphs, over which it has `means`."""
-    best = next(i for i in _ranked(arms, draws) if not arms[i].is_measured)
+    best = _leading(arms, draws)
     low, high = np.quantile(means[:, best], [failure_prob / 2, 1 - failure_prob / 2])
     return Ground(
         name,
@@ -205,6 +207,19 @@ def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, means: Array, fai
         _compared(draws.gains[:, best], failure_prob),
         *_over_second(best, arms, draws, failure_prob),
     )
+
+
+def _leading(arms: Sequence[Arm], draws: Draws) -> int:
+    """Return the number of the best arm over graphs, of those without enough set rows.
+
+    Arms that may be the best and whose expected gains the draws don't tell apart are tied, and the surest of
+    them leads. The highest of many estimates is mostly too high, and the more so the fewer rows it rests on.
+    """
+    first = next(i for i in _ranked(arms, draws) if not arms[i].is_measured)
+    behind = draws.gains[:, [first]] - draws.gains
+    may_be_best = (draws.p_best >= _MAY_BE_BEST) & (behind.mean(axis=0) <= _TIED * draws.error(behind))
+    tied = [first, *(i for i, arm in enumerate(arms) if may_be_best[i] and not arm.is_measured)]
+    return min(tied, key=lambda i: (float(draws.gains[:, i].std()), arms[i].name))
 
 
 def _over_second(
