@@ -95,6 +95,8 @@ class Draws:
         do() has no row they are improvements over a mean of 0 instead.
     directed
         For each draw the directed edges of its graph; empty without graphs.
+    fitted
+        float64 [arms]: the gain over do() in models fitted to the table's own rows; None without graphs.
     over_nothing
         Whether the gains are those over do().
     """
@@ -102,6 +104,7 @@ class Draws:
     means: Array | None
     gains: Array
     directed: tuple[frozenset[tuple[int, int]], ...]
+    fitted: Array | None
     over_nothing: bool = True
 
     @property
@@ -136,15 +139,19 @@ class Draws:
 
 
 def draws_of(
-    rows: Rows, arms: Sequence[Arm], models: DrawnModels, sign: int, rng: np.random.Generator
+    rows: Rows,
+    arms: Sequence[Arm],
+    models: DrawnModels,
+    fitted: DrawnModels,
+    sign: int,
+    rng: np.random.Generator,
 ) -> Draws:
     """Return the draws of all arms; `sign` is −1 where lower rewards are better.
 
     The means of arms with enough set rows are drawn as normal about those of their rows, and do() with them:
     from the rows in which nothing was set, or as the mixture of the states that were set at random.
     """
-    means = np.stack([models.means[arm.number][:, arm.code] for arm in arms], axis=1)
-    gains = sign * (means - models.do_nothing[:, None])
+    means, gains = _over_graphs(arms, models, sign)
     draws = len(models)
     unset = _normal(Sample.of(rows.rewards), draws, rng)
     mixtures: dict[int, Array] = {}
@@ -163,7 +170,7 @@ def draws_of(
             gains[:, column] = sign * (states[:, arm.code] - states @ shares)
         else:
             gains[:, column] = sign * (_normal(Sample.of(arm.set_rewards), draws, rng) - unset)
-    return Draws(means, gains, models.directed)
+    return Draws(means, gains, models.directed, _over_graphs(arms, fitted, sign)[1].mean(axis=0))
 
 
 def draws_of_set_rows(
@@ -173,9 +180,15 @@ def draws_of_set_rows(
     drawn = [_normal(careful_sample(arm.set_rewards, scale), draws, rng) for arm in arms]
     gains = sign * np.stack(drawn, axis=1)
     if not len(rows.rewards):
-        return Draws(None, gains, (), over_nothing=False)
+        return Draws(None, gains, (), None, over_nothing=False)
     unset = _normal(careful_sample(rows.rewards, scale), draws, rng)
-    return Draws(None, gains - sign * unset[:, None], ())
+    return Draws(None, gains - sign * unset[:, None], (), None)
+
+
+def _over_graphs(arms: Sequence[Arm], models: DrawnModels, sign: int) -> tuple[Array, Array]:
+    """Return the arms' means in each model, and by how much they are better than do(), [models, arms]."""
+    means = np.stack([models.means[arm.number][:, arm.code] for arm in arms], axis=1)
+    return means, sign * (means - models.do_nothing[:, None])
 
 
 def _normal(sample: Sample, draws: int, rng: np.random.Generator) -> Array:

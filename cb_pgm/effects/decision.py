@@ -15,9 +15,9 @@ also show what the other one does. So the ground is left out where a second caus
 the weights of `cb_pgm.effects.parents`, and for a variable that was set.
 
 *Fitted* or *assumed*: means over graphs of the arms without enough set rows, with quantiles of the draws as
-intervals. Where the draws can't tell the best arms apart the surest of them leads. A gain's interval is at
-1 − 2δ, which leaves δ below it: recommending an arm claims that it gains, not how little, and an arm that
-isn't better than do() is taken for one in δ of the draws.
+intervals. Where the draws don't tell the best arms apart, models fitted to the table's own rows say which of
+them leads. A gain's interval is at 1 − 2δ, which leaves δ below it: recommending an arm claims that it gains,
+not how little, and an arm that isn't better than do() is taken for one in δ of the draws.
 """
 
 from __future__ import annotations
@@ -97,11 +97,15 @@ def decide(
         }
         pieces = [(arm, Sample.of(arm.set_rewards), Sample.of(arm.against), arm.share) for arm in measured]
         grounds.append(by_rows("measured", pieces, interval_of, sign, failure_prob))
-    if draws.means is not None and not all(arm.is_measured for arm in contenders):
+    if (
+        draws.means is not None
+        and draws.fitted is not None
+        and not all(arm.is_measured for arm in contenders)
+    ):
         identified = _identified(rows, arms, draws, scale, sign, failure_prob, rng)
         grounds += [] if identified is None else [identified]
         name = "assumed" if assumed else "fitted"
-        grounds.append(_over_graphs(name, arms, draws, draws.means, failure_prob))
+        grounds.append(_over_graphs(name, arms, draws, draws.means, draws.fitted, failure_prob))
     chosen = next((ground for ground in grounds if ground.is_decided), grounds[-1])
     place = {arm.name: column for column, arm in enumerate(arms)}
     leading = p_best[place[chosen.leader.name]]
@@ -195,9 +199,11 @@ def _contenders(arms: Sequence[Arm], draws: Draws) -> list[Arm]:
     return [arms[i] for i in order if p_best[i] >= _MAY_BE_BEST or i == leader]
 
 
-def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, means: Array, failure_prob: float) -> Ground:
+def _over_graphs(
+    name: str, arms: Sequence[Arm], draws: Draws, means: Array, fitted: Array, failure_prob: float
+) -> Ground:
     """Compare the best of the arms without enough set rows over graphs, over which it has `means`."""
-    best = _leading(arms, draws)
+    best = _leading(arms, draws, fitted)
     low, high = np.quantile(means[:, best], [failure_prob / 2, 1 - failure_prob / 2])
     return Ground(
         name,
@@ -209,17 +215,18 @@ def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, means: Array, fai
     )
 
 
-def _leading(arms: Sequence[Arm], draws: Draws) -> int:
+def _leading(arms: Sequence[Arm], draws: Draws, fitted: Array) -> int:
     """Return the number of the best arm over graphs, of those without enough set rows.
 
-    Arms that may be the best and whose expected gains the draws don't tell apart are tied, and the surest of
-    them leads. The highest of many estimates is mostly too high, and the more so the fewer rows it rests on.
+    Arms that may be the best are tied where the draws don't tell their expected gains apart. Of these the one
+    leads that has the highest gain in models fitted to the table's own rows. The highest of many expected
+    gains is mostly too high, and the more so the fewer rows it rests on.
     """
     first = next(i for i in _ranked(arms, draws) if not arms[i].is_measured)
     behind = draws.gains[:, [first]] - draws.gains
-    may_be_best = (draws.p_best >= _MAY_BE_BEST) & (behind.mean(axis=0) <= _TIED * draws.error(behind))
-    tied = [first, *(i for i, arm in enumerate(arms) if may_be_best[i] and not arm.is_measured)]
-    return min(tied, key=lambda i: (float(draws.gains[:, i].std()), arms[i].name))
+    is_tied = (draws.p_best >= _MAY_BE_BEST) & (behind.mean(axis=0) <= _TIED * draws.error(behind))
+    tied = [first, *(i for i, arm in enumerate(arms) if is_tied[i] and not arm.is_measured and i != first)]
+    return max(tied, key=lambda i: fitted[i])
 
 
 def _over_second(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,13 +31,15 @@ from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.exact import ExactInference
 from cb_pgm.model.fitting import is_binary
 from cb_pgm.processes import mapped
-from discovery import EssentialGraph, EstimatedGraph, estimate
+from discovery import EssentialGraph, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.class_sampling import ClassSampler
 
-__all__ = ["MODELS_A_DRAW", "DrawnModels", "Source", "draw_models"]
+__all__ = ["MODELS_A_DRAW", "DrawnModels", "Source", "draw_models", "fit_models"]
 
 MODELS_A_DRAW = 5
+_MEMBERS = 20  # of the table's own class
+_SMOOTHING = 10.0  # rows that each of its tables starts with
 _LARGEST_TABLE = 2_000_000  # entries
 
 Array = NDArray[np.float64]
@@ -113,39 +115,71 @@ def draw_models(
     )
 
 
+def fit_models(source: Source, seed: int) -> DrawnModels:
+    """Fit models to the table's own rows: members of its class, drawn uniformly, with expected tables.
+
+    The reward has its likeliest parents. Tables are smoothed as in a rehearsal, by ten rows, which pulls the
+    means of rare states to those of others. How the means scatter says nothing of how sure they are.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    rows = source.rows
+    graph, _ = _graph_of(rows, source.graph, source.settings)
+    sampler = ClassSampler(graph)
+    reward = _drawn_reward(rows, next(iter(source.reward_parents)), _SMOOTHING, None)
+    models = []
+    for _ in range(_MEMBERS):
+        edges = _drawn_edges(sampler, rows, rng)
+        model = _drawn_model(rows, edges, _SMOOTHING, None)
+        models.append((edges, *ExactInference(model).arm_means(reward)))
+    return _together(rows, models)
+
+
 def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     """Take one resampled table and the models of it."""
     rng = np.random.default_rng(seed)
-    rows = source.rows
-    graph, equivalent_sample_size = source.graph, source.settings.equivalent_sample_size or 1.0
-    if graph is None:
-        rows = rows.resampled(rng)
-        found = _estimated(rows, source.settings.for_resamples())
-        graph, equivalent_sample_size = found.graph, found.equivalent_sample_size
+    rows = source.rows if source.graph is not None else source.rows.resampled(rng)
+    graph, equivalent_sample_size = _graph_of(rows, source.graph, source.settings.for_resamples())
     sampler = ClassSampler(graph)
     sets, weights = list(source.reward_parents), _weights(rows, source.reward_parents)
-    index = {name: v for v, name in enumerate(rows.variables)}
     models = []
     for _ in range(MODELS_A_DRAW):
-        edges = frozenset((index[tail], index[head]) for tail, head in sampler.draw(rng).edges)
+        edges = _drawn_edges(sampler, rows, rng)
         model = _drawn_model(rows, edges, equivalent_sample_size, rng)
-        reward = _drawn_reward(rows, sets[int(rng.choice(len(sets), p=weights))], rng)
-        mean, moved = ExactInference(model).arm_means(reward)
-        models.append((mean, moved, edges))
-    return DrawnModels(
-        np.array([mean for mean, _, _ in models]),
-        tuple(
-            np.array([moved.get(v, np.full(card, mean)) for mean, moved, _ in models])
-            for v, card in enumerate(rows.cards)
-        ),
-        tuple(edges for _, _, edges in models),
-    )
+        reward = _drawn_reward(rows, sets[int(rng.choice(len(sets), p=weights))], 1.0, rng)
+        models.append((edges, *ExactInference(model).arm_means(reward)))
+    return _together(rows, models)
 
 
-def _estimated(rows: Rows, settings: EstimateSettings) -> EstimatedGraph:
+def _graph_of(
+    rows: Rows, graph: EssentialGraph | None, settings: EstimateSettings
+) -> tuple[EssentialGraph, float]:
+    """Return the given graph, or that of the rows, and the equivalent sample size of their tables."""
+    if graph is not None:
+        return graph, settings.equivalent_sample_size or 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the estimate on the table itself has warned
-        return estimate(rows.observations, **settings.estimate_keywords())
+        found = estimate(rows.observations, **settings.estimate_keywords())
+    return found.graph, found.equivalent_sample_size
+
+
+def _drawn_edges(sampler: ClassSampler, rows: Rows, rng: np.random.Generator) -> frozenset[tuple[int, int]]:
+    """Draw a member of the class; return its edges by number."""
+    index = {name: v for v, name in enumerate(rows.variables)}
+    return frozenset((index[tail], index[head]) for tail, head in sampler.draw(rng).edges)
+
+
+def _together(
+    rows: Rows, models: Sequence[tuple[frozenset[tuple[int, int]], float, dict[int, Array]]]
+) -> DrawnModels:
+    """Return models, each given by its edges, the mean under do() and those of the arms that move it."""
+    return DrawnModels(
+        np.array([mean for _, mean, _ in models]),
+        tuple(
+            np.array([moved.get(v, np.full(card, mean)) for _, mean, moved in models])
+            for v, card in enumerate(rows.cards)
+        ),
+        tuple(edges for edges, _, _ in models),
+    )
 
 
 def _weights(rows: Rows, sets: dict[tuple[int, ...], float]) -> Array:
@@ -160,9 +194,12 @@ def _weights(rows: Rows, sets: dict[tuple[int, ...], float]) -> Array:
 
 
 def _drawn_model(
-    rows: Rows, edges: frozenset[tuple[int, int]], equivalent_sample_size: float, rng: np.random.Generator
+    rows: Rows,
+    edges: frozenset[tuple[int, int]],
+    equivalent_sample_size: float,
+    rng: np.random.Generator | None,
 ) -> DiscreteModel:
-    """Draw each variable's table from its Dirichlet posterior, with the BDeu prior."""
+    """Draw each variable's table from its Dirichlet posterior, with the BDeu prior; None: take its mean."""
     parents, tables = [], []
     for v, card in enumerate(rows.cards):
         own = tuple(sorted(tail for tail, head in edges if head == v))
@@ -177,17 +214,20 @@ def _drawn_model(
         if len(rows.targets):
             others = rows.set_codes[rows.targets != v]
             counts += np.bincount(joint_index(others, (*own, v), shape), minlength=size)
-        drawn = rng.standard_gamma(counts + equivalent_sample_size / size).reshape(shape) + 1e-300
+        expected = counts + equivalent_sample_size / size
+        drawn = (expected if rng is None else rng.standard_gamma(expected) + 1e-300).reshape(shape)
         parents.append(own)
         tables.append(drawn / drawn.sum(axis=-1, keepdims=True))
     return DiscreteModel(rows.states, tuple(parents), tuple(tables))
 
 
-def _drawn_reward(rows: Rows, columns: tuple[int, ...], rng: np.random.Generator) -> Reward:
-    """Draw the mean reward at each joint state of the parents from its posterior.
+def _drawn_reward(
+    rows: Rows, columns: tuple[int, ...], prior_rows: float, rng: np.random.Generator | None
+) -> Reward:
+    """Draw the mean reward at each joint state of the parents from its posterior; None: take its mean.
 
-    One row at the overall mean, spread over the joint states, is the prior. Rewards of 0 and 1 have a Beta
-    posterior; others a normal one, whose variance is drawn from that of the residuals.
+    So many rows at the overall mean, spread over the joint states, are the prior. Rewards of 0 and 1 have a
+    Beta posterior; others a normal one, whose variance is drawn from that of the residuals.
     """
     rewards = rows.all_rewards
     shape = tuple(rows.cards[column] for column in columns)
@@ -195,12 +235,14 @@ def _drawn_reward(rows: Rows, columns: tuple[int, ...], rng: np.random.Generator
     cells = joint_index(rows.all_codes, columns, shape)
     counts = np.bincount(cells, minlength=size)
     totals = np.bincount(cells, rewards, minlength=size)
-    prior, overall = 1.0 / size, float(rewards.mean())
+    prior, overall = prior_rows / size, float(rewards.mean())
+    means = (totals + prior * overall) / (counts + prior)
+    if rng is None:
+        return Reward(columns, means.reshape(shape), None)
     if is_binary(rewards):
         hits = rng.standard_gamma(totals + prior * overall) + 1e-300
         misses = rng.standard_gamma(counts - totals + prior * (1 - overall)) + 1e-300
         return Reward(columns, (hits / (hits + misses)).reshape(shape), None)
-    means = (totals + prior * overall) / (counts + prior)
     freedom = max(len(rewards) - int(np.count_nonzero(counts)), 1)
     variance = float(np.sum((rewards - means[cells]) ** 2)) / float(rng.chisquare(freedom))
     of_mean = np.where(counts > 0, variance / (counts + prior), float(rewards.var()))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cb_pgm.effects.arms import Arm, Draws, arms_of, draws_of, draws_of_set_rows
 from cb_pgm.effects.canonical import Rows, canonical_rows
 from cb_pgm.effects.decision import decide, seen_rows
-from cb_pgm.effects.draws import MODELS_A_DRAW, Source, draw_models
+from cb_pgm.effects.draws import MODELS_A_DRAW, Source, draw_models, fit_models
 from cb_pgm.effects.measured import Interval, Sample, anytime_interval, bounds, mean_interval, set_bounds
 from cb_pgm.effects.noise import RewardScale, reward_scale
 from cb_pgm.effects.open_edges import deciding_edges, drawn_edges
@@ -133,8 +133,9 @@ def estimate_effects(
         drawn = draws_of_set_rows(rows, arms, scale, draws * MODELS_A_DRAW, sign, rng)
     else:
         used = _given_graph(rows, known) if graph is None else _in_order(graph, rows)
-        models = draw_models(Source(rows, known, used, parents), draws, seed, jobs, dask, progress)
-        drawn = draws_of(rows, arms, models, sign, rng)
+        source = Source(rows, known, used, parents)
+        models = draw_models(source, draws, seed, jobs, dask, progress)
+        drawn = draws_of(rows, arms, models, fit_models(source, seed), sign, rng)
         notes = list(sink_warnings(rows, known)) if graph is None else []
     decision = decide(
         rows,

@@ -109,7 +109,7 @@ def recommendation_sentences(report: Answer) -> list[str]:
             *gain,
         ]
     if decision.over_second is not None and decision.second is not None:
-        # Of arms that the draws don't tell apart not the one of the highest mean leads but the surest.
+        # Of arms that the draws don't tell apart it needn't be the one of the highest mean that leads.
         rank = "second best" if report.models and decision.over_second.gain >= 0 else "closest rival"
         lines.append(
             f"Gain over the {rank}, {setting(decision.second)}: {_comparison(decision.over_second)}"

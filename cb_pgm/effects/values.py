@@ -131,8 +131,8 @@ class Decision:
         The rows that show the leader, where the ground isn't these; None if there are none.
     second, over_second
         The second best arm on that ground and the gain over it; None if there is no other. Where no graphs
-        are drawn it is the closest rival: the arm that is hardest to tell from the leader. Of arms that the
-        draws don't tell apart the surest leads, so that the gain may be below 0.
+        are drawn it is the closest rival: the arm that is hardest to tell from the leader. Where the
+        draws don't tell the two apart the gain may be below 0 (`cb_pgm.effects.decision`).
     p_best
         P(best) of `leader`.
     contenders
