@@ -73,7 +73,8 @@ class ScreeningUCB(Policy):
     noise_scale
         σ of the reward under every arm.
     parent_noise_scale
-        σ of the reward given its parents, which may be smaller than `noise_scale`; None: `noise_scale`.
+        σ of the reward given its parents, which may be smaller than `noise_scale`; None: `noise_scale`. With
+        ½ rewards are expected in [0, 1] and have the logarithmic loss until one lies outside.
     max_parents
         The largest number of parents to consider: sets of two are screened once all single variables are
         ruled out, and so on. Every row counts for every size.
