@@ -40,6 +40,7 @@ from cb_pgm.effects.values import ArmRows, Comparison, Decision
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.model.reward_unit import RewardUnit
+from cb_pgm.wording import listed
 
 __all__ = ["decide", "seen_rows"]
 
@@ -288,7 +289,7 @@ def _next_steps(
     gap = min(gaps)
     spread = (stats.norm.ppf(1 - failure_prob / 2) + stats.norm.ppf(power)) * scale.residual
     count = max(_FEWEST_ROWS, math.ceil(2 * (float(spread) / gap) ** 2))
-    given = f" given {' and '.join(scale.parents)}" if scale.parents else ""
+    given = f" given {listed(scale.parents)}" if scale.parents else ""
     source = " as given" if scale.given else f", the residual's{given}"
     return (
         f"Randomise between {_either(names)}{more}, {count:,} rows each: that detects a difference of "
