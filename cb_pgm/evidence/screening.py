@@ -101,7 +101,8 @@ class Screening:
     left
         The number of surviving candidates.
     rows
-        The number of rows tested so far. The first row only sets the origin of the rewards and isn't counted.
+        The number of rows tested so far. Where the loss is that of squares the first row only sets the origin
+        of the rewards and isn't counted.
     fell_by_regime
         Whether no candidate is left and an expert that uses the regime had the lowest loss when the last one
         was ruled out.

@@ -204,7 +204,7 @@ class TestNoncompliance:
                 tested = trial.policy.screening.rows
         assert (status.told, status.best_arm.rows) == (6, 5)
         assert status.best_arm.mean == np.mean([row["recovered"] == "yes" for row in rows[1:]])
-        assert tested == 5  # the first row only sets the origin
+        assert tested == 6
 
 
 class TestWithdraw:
