@@ -14,7 +14,16 @@ from cb_pgm.effects.draws import MODELS_A_DRAW, DrawnModels
 from cb_pgm.effects.measured import Sample
 from cb_pgm.effects.noise import RewardScale
 
-__all__ = ["ENOUGH_SET_ROWS", "Arm", "Draws", "arms_of", "careful_sample", "draws_of", "draws_of_set_rows"]
+__all__ = [
+    "ENOUGH_SET_ROWS",
+    "Arm",
+    "Draws",
+    "arms_of",
+    "careful_sample",
+    "draws_of",
+    "draws_of_set_rows",
+    "error_of_mean",
+]
 
 #: From this number of set rows on an arm's draws come from them instead of from graphs.
 ENOUGH_SET_ROWS = 20
@@ -96,7 +105,7 @@ class Draws:
     directed
         For each draw the directed edges of its graph; empty without graphs.
     fitted
-        float64 [arms]: the gain over do() in models fitted to the table's own rows; None without graphs.
+        float64 [arms]: the gain over do() in models fitted to the table's own rows; empty without graphs.
     over_nothing
         Whether the gains are those over do().
     """
@@ -104,7 +113,7 @@ class Draws:
     means: Array | None
     gains: Array
     directed: tuple[frozenset[tuple[int, int]], ...]
-    fitted: Array | None
+    fitted: Array
     over_nothing: bool = True
 
     @property
@@ -117,18 +126,6 @@ class Draws:
         shared: Array = (tied / np.maximum(tied.sum(axis=1, keepdims=True), 1)).mean(axis=0)
         return shared
 
-    def error(self, values: Array) -> Array:
-        """Return the standard errors of the means over draws of `values`, float64 [draws, arms].
-
-        Models of one resampled table aren't independent, so their mean counts as one. 0 if there is only one
-        such table.
-        """
-        by_table = values.reshape(-1, MODELS_A_DRAW, values.shape[1]).mean(axis=1)
-        if len(by_table) < 2:
-            return np.zeros(values.shape[1])
-        error: Array = by_table.std(axis=0, ddof=1) / math.sqrt(len(by_table))
-        return error
-
     @property
     def p_better(self) -> Array | None:
         """float64 [arms]: the share of draws in which each arm is better than do(), if that has rows."""
@@ -136,6 +133,19 @@ class Draws:
             return None
         better: Array = (self.gains > 1e-12).mean(axis=0)
         return better
+
+
+def error_of_mean(values: Array) -> Array:
+    """Return the standard errors of the means over draws of `values`, float64 [draws, arms].
+
+    Models of one resampled table aren't independent, so their mean counts as one. 0 if there is only one such
+    table.
+    """
+    by_table = values.reshape(-1, MODELS_A_DRAW, values.shape[1]).mean(axis=1)
+    if len(by_table) < 2:
+        return np.zeros(values.shape[1])
+    error: Array = by_table.std(axis=0, ddof=1) / math.sqrt(len(by_table))
+    return error
 
 
 def draws_of(
@@ -180,9 +190,9 @@ def draws_of_set_rows(
     drawn = [_normal(careful_sample(arm.set_rewards, scale), draws, rng) for arm in arms]
     gains = sign * np.stack(drawn, axis=1)
     if not len(rows.rewards):
-        return Draws(None, gains, (), None, over_nothing=False)
+        return Draws(None, gains, (), np.zeros(0), over_nothing=False)
     unset = _normal(careful_sample(rows.rewards, scale), draws, rng)
-    return Draws(None, gains - sign * unset[:, None], (), None)
+    return Draws(None, gains - sign * unset[:, None], (), np.zeros(0))
 
 
 def _over_graphs(arms: Sequence[Arm], models: DrawnModels, sign: int) -> tuple[Array, Array]:

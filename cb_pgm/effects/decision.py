@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from cb_pgm.effects.arms import Arm, Draws
+from cb_pgm.effects.arms import Arm, Draws, error_of_mean
 from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.grounds import Ground, by_rows, by_set_rows
 from cb_pgm.effects.measured import Sample, anytime_interval, mean_interval
@@ -98,15 +98,11 @@ def decide(
         }
         pieces = [(arm, Sample.of(arm.set_rewards), Sample.of(arm.against), arm.share) for arm in measured]
         grounds.append(by_rows("measured", pieces, interval_of, sign, failure_prob))
-    if (
-        draws.means is not None
-        and draws.fitted is not None
-        and not all(arm.is_measured for arm in contenders)
-    ):
+    if draws.means is not None and not all(arm.is_measured for arm in contenders):
         identified = _identified(rows, arms, draws, scale, sign, failure_prob, rng)
         grounds += [] if identified is None else [identified]
         name = "assumed" if assumed else "fitted"
-        grounds.append(_over_graphs(name, arms, draws, draws.means, draws.fitted, failure_prob))
+        grounds.append(_over_graphs(name, arms, draws, draws.means, failure_prob))
     chosen = next((ground for ground in grounds if ground.is_decided), grounds[-1])
     place = {arm.name: column for column, arm in enumerate(arms)}
     leading = p_best[place[chosen.leader.name]]
@@ -200,11 +196,9 @@ def _contenders(arms: Sequence[Arm], draws: Draws) -> list[Arm]:
     return [arms[i] for i in order if p_best[i] >= _MAY_BE_BEST or i == leader]
 
 
-def _over_graphs(
-    name: str, arms: Sequence[Arm], draws: Draws, means: Array, fitted: Array, failure_prob: float
-) -> Ground:
+def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, means: Array, failure_prob: float) -> Ground:
     """Compare the best of the arms without enough set rows over graphs, over which it has `means`."""
-    best = _leading(arms, draws, fitted)
+    best = _leading(arms, draws)
     low, high = np.quantile(means[:, best], [failure_prob / 2, 1 - failure_prob / 2])
     return Ground(
         name,
@@ -216,7 +210,7 @@ def _over_graphs(
     )
 
 
-def _leading(arms: Sequence[Arm], draws: Draws, fitted: Array) -> int:
+def _leading(arms: Sequence[Arm], draws: Draws) -> int:
     """Return the number of the best arm over graphs, of those without enough set rows.
 
     Arms that may be the best are tied where the draws don't tell their expected gains apart. Of these the one
@@ -225,9 +219,9 @@ def _leading(arms: Sequence[Arm], draws: Draws, fitted: Array) -> int:
     """
     first = next(i for i in _ranked(arms, draws) if not arms[i].is_measured)
     behind = draws.gains[:, [first]] - draws.gains
-    is_tied = (draws.p_best >= _MAY_BE_BEST) & (behind.mean(axis=0) <= _TIED * draws.error(behind))
-    tied = [first, *(i for i, arm in enumerate(arms) if is_tied[i] and not arm.is_measured and i != first)]
-    return max(tied, key=lambda i: fitted[i])
+    is_tied = (draws.p_best >= _MAY_BE_BEST) & (behind.mean(axis=0) <= _TIED * error_of_mean(behind))
+    tied = [first, *(i for i, arm in enumerate(arms) if is_tied[i] and not arm.is_measured)]
+    return max(tied, key=lambda i: draws.fitted[i])
 
 
 def _over_second(

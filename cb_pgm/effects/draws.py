@@ -29,7 +29,7 @@ from cb_pgm.effects.parents import joint_index, set_score
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.exact import ExactInference
-from cb_pgm.model.fitting import is_binary
+from cb_pgm.model.fitting import fit_reward, is_binary
 from cb_pgm.processes import mapped
 from discovery import EssentialGraph, estimate
 from discovery.estimation.settings import EstimateSettings
@@ -125,7 +125,8 @@ def fit_models(source: Source, seed: int) -> DrawnModels:
     rows = source.rows
     graph, _ = _graph_of(rows, source.graph, source.settings)
     sampler = ClassSampler(graph)
-    reward = _drawn_reward(rows, next(iter(source.reward_parents)), _SMOOTHING, None)
+    parents = [rows.variables[column] for column in next(iter(source.reward_parents))]
+    reward = fit_reward(rows.pooled, parents, _SMOOTHING)
     models = []
     for _ in range(_MEMBERS):
         edges = _drawn_edges(sampler, rows, rng)
@@ -145,7 +146,7 @@ def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     for _ in range(MODELS_A_DRAW):
         edges = _drawn_edges(sampler, rows, rng)
         model = _drawn_model(rows, edges, equivalent_sample_size, rng)
-        reward = _drawn_reward(rows, sets[int(rng.choice(len(sets), p=weights))], 1.0, rng)
+        reward = _drawn_reward(rows, sets[int(rng.choice(len(sets), p=weights))], rng)
         models.append((edges, *ExactInference(model).arm_means(reward)))
     return _together(rows, models)
 
@@ -221,13 +222,11 @@ def _drawn_model(
     return DiscreteModel(rows.states, tuple(parents), tuple(tables))
 
 
-def _drawn_reward(
-    rows: Rows, columns: tuple[int, ...], prior_rows: float, rng: np.random.Generator | None
-) -> Reward:
-    """Draw the mean reward at each joint state of the parents from its posterior; None: take its mean.
+def _drawn_reward(rows: Rows, columns: tuple[int, ...], rng: np.random.Generator) -> Reward:
+    """Draw the mean reward at each joint state of the parents from its posterior.
 
-    So many rows at the overall mean, spread over the joint states, are the prior. Rewards of 0 and 1 have a
-    Beta posterior; others a normal one, whose variance is drawn from that of the residuals.
+    One row at the overall mean, spread over the joint states, is the prior. Rewards of 0 and 1 have a Beta
+    posterior; others a normal one, whose variance is drawn from that of the residuals.
     """
     rewards = rows.all_rewards
     shape = tuple(rows.cards[column] for column in columns)
@@ -235,14 +234,12 @@ def _drawn_reward(
     cells = joint_index(rows.all_codes, columns, shape)
     counts = np.bincount(cells, minlength=size)
     totals = np.bincount(cells, rewards, minlength=size)
-    prior, overall = prior_rows / size, float(rewards.mean())
-    means = (totals + prior * overall) / (counts + prior)
-    if rng is None:
-        return Reward(columns, means.reshape(shape), None)
+    prior, overall = 1.0 / size, float(rewards.mean())
     if is_binary(rewards):
         hits = rng.standard_gamma(totals + prior * overall) + 1e-300
         misses = rng.standard_gamma(counts - totals + prior * (1 - overall)) + 1e-300
         return Reward(columns, (hits / (hits + misses)).reshape(shape), None)
+    means = (totals + prior * overall) / (counts + prior)
     freedom = max(len(rewards) - int(np.count_nonzero(counts)), 1)
     variance = float(np.sum((rewards - means[cells]) ** 2)) / float(rng.chisquare(freedom))
     of_mean = np.where(counts > 0, variance / (counts + prior), float(rewards.var()))

@@ -226,7 +226,7 @@ class ScreeningUCB(Policy):
             self._n_states,
             self.max_parents,
             self.parent_noise_scale,
-            in_unit_interval=self.parent_noise_scale == UNIT_INTERVAL_SCALE,
+            in_unit_interval=self._in_unit_interval,
         )
         # None once no set but the one that is left can be drawn.
         self._likely: LikelyPlay | None = LikelyPlay(
@@ -261,8 +261,13 @@ class ScreeningUCB(Policy):
             set_size,
             self._naming_share,
             self.parent_noise_scale,
-            in_unit_interval=self.parent_noise_scale == UNIT_INTERVAL_SCALE,
+            in_unit_interval=self._in_unit_interval,
         )
+
+    @property
+    def _in_unit_interval(self) -> bool:
+        """Whether rewards are expected in [0, 1]."""
+        return self.parent_noise_scale == UNIT_INTERVAL_SCALE
 
     @property
     def _naming_share(self) -> float:
