@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cb_pgm.cli.usage import UsageError
-from cb_pgm.policies.registry import POLICIES
+from cb_pgm.policies.registry import POLICIES, is_installed
 from cb_pgm.wording import did_you_mean
 from discovery.table.settings import MISSING_TEXTS
 
@@ -202,9 +202,10 @@ def add_bandit(parser: ArgumentParser, *, horizon: int | None = None, several: b
             if several
             else {"default": "screening"}
         ),
-        choices=names,
+        type=policy_name,
         metavar="NAME",
-        help=f"{policy_summaries(names)} (default: screening)",
+        help=f"{policy_summaries(names)}; or module:attribute for one of your own, which runs its code "
+        "(default: screening)",
     )
     group.add_argument(
         "--horizon",
@@ -286,8 +287,8 @@ def policy_summaries(names: Iterable[str]) -> str:
 
 
 def policy_name(text: str) -> str:
-    """Read the name of a policy, or that of one's own, module:attribute."""
-    if text in POLICIES or ":" in text:
+    """Read the name of a policy, of an installed plug-in, or of one's own, module:attribute."""
+    if ":" in text or is_installed(text):
         return text
     raise ArgumentTypeError(
         f"expected a policy, or module:attribute for one of your own, but found {text!r}: "

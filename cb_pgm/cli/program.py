@@ -105,7 +105,8 @@ def _parsers(arguments: Sequence[str]) -> tuple[ArgumentParser, dict[str, Argume
     parser = ArgumentParser(
         prog="cb-pgm",
         description="Causal bandits with an unknown graph: find the intervention with the best mean reward.",
-        epilog="Options of a command: cb-pgm run --help",
+        epilog="Options of a command: cb-pgm run --help. Only --policy module:attribute and the file of a study "
+        "run code of yours: play no study that you don't trust. All other files are read as data.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")

@@ -15,6 +15,7 @@ from cb_pgm.cli.options import (
     add_table_settings,
     check_reward_scale,
     count,
+    policy_name,
     settings_of,
 )
 from cb_pgm.cli.usage import UsageError, WholeNames
@@ -66,6 +67,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     ask.add_argument(
         "--pending", type=count, default=1, metavar="K", help="keep K pulls open at once (default: 1)"
     )
+    _add_policy(ask)
 
     tell = verb("tell", "record the rows measured: all variables and the reward")
     tell.add_argument("rows", type=Path, metavar="CSV", help="the rows: a header, then one row for each")
@@ -85,6 +87,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--again", action="store_true", help="record a file equal to an earlier one: these are other rows"
     )
 
+    _add_policy(tell)
+
     withdraw = verb("withdraw", "close a pull that could not be carried out")
     _add_pull(withdraw)
     withdraw.add_argument("--reason", default="", metavar="TEXT", help="reason, kept in the record")
@@ -94,11 +98,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="never ask for this intervention again: it can't be carried out",
     )
 
+    _add_policy(withdraw)
+
     add_state = verb("add-state", "add a state of a variable that nature has produced; it can't be set")
     add_state.add_argument("variable", metavar="VARIABLE", help="the variable")
     add_state.add_argument("state", metavar="STATE", help="its new state")
 
-    verb("status", "print the variables ruled out, those still possible, and the best arm")
+    _add_policy(add_state)
+
+    _add_policy(verb("status", "print the variables ruled out, those still possible, and the best arm"))
     export = verb("export", "write all recorded rows as CSV")
     export.add_argument("--out", type=Path, required=True, metavar="CSV", help="the file to write")
     export.add_argument("--force", action="store_true", help="overwrite the file")
@@ -165,7 +173,7 @@ def _ask(options: Namespace) -> None:
     from cb_pgm.session.session import Session
     from cb_pgm.session.status import pull_dict
 
-    with Session.open(options.folder) as session:
+    with Session.open(options.folder, policy=options.policy) as session:
         before = {pull.number for pull in session.status().open}
         pulls = session.ask(batch=options.batch, pending=options.pending)
         status = session.status()
@@ -210,7 +218,7 @@ def _tell(options: Namespace) -> None:
     from cb_pgm.session.session import Session
     from cb_pgm.session.status import counted
 
-    with Session.open(options.folder) as session:
+    with Session.open(options.folder, policy=options.policy) as session:
         receipt = session.tell(
             options.rows,
             options.pull,
@@ -247,7 +255,7 @@ def _over(status: Status) -> str:
 def _withdraw(options: Namespace) -> None:
     from cb_pgm.session.session import Session
 
-    with Session.open(options.folder) as session:
+    with Session.open(options.folder, policy=options.policy) as session:
         pull = session.withdraw(options.pull, reason=options.reason, exclude=options.exclude)
     text = f"Withdrew pull {pull.number} with {pull.left:,} rows not measured"
     if options.exclude:
@@ -258,7 +266,7 @@ def _withdraw(options: Namespace) -> None:
 def _add_state(options: Namespace) -> None:
     from cb_pgm.session.session import Session
 
-    with Session.open(options.folder) as session:
+    with Session.open(options.folder, policy=options.policy) as session:
         session.add_state(options.variable, options.state)
     text = (
         f"Added {options.variable} = {options.state}: rows with it can be told, but it will not be asked for"
@@ -269,7 +277,7 @@ def _add_state(options: Namespace) -> None:
 def _status(options: Namespace) -> None:
     from cb_pgm.session.session import Session
 
-    with Session.open(options.folder) as session:
+    with Session.open(options.folder, policy=options.policy) as session:
         status = session.status()
     _print(options, status.to_dict(), status.to_text())
 
@@ -280,6 +288,16 @@ def _export(options: Namespace) -> None:
     with Session.open(options.folder) as session:
         rows = session.export(options.out, force=options.force)
     _print(options, {"rows": rows, "out": str(options.out)}, f"Wrote {rows:,} rows to {options.out}")
+
+
+def _add_policy(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--policy",
+        type=policy_name,
+        metavar="NAME",
+        help="the session's policy, if it is your own (module:attribute): runs its code, which a session's "
+        "file alone never does",
+    )
 
 
 def _add_pull(parser: ArgumentParser) -> None:

@@ -22,7 +22,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "file",
         type=Path,
         metavar="FILE.toml",
-        help="the study: systems, graphs, policies, horizons, runs (--help-toml)",
+        help="the study: systems, graphs, policies, horizons, runs (--help-toml). A policy of your "
+        "own in it runs its code",
     )
     add_toml_help(parser, "cb_pgm.study.config", "FILE.toml")
     parser.add_argument(

@@ -62,6 +62,9 @@ class Session:
         The folder of the session. Use `start` or `open` instead of the constructor.
     timeout
         Seconds to wait for another process.
+    policy
+        The session's policy, where it is one of your own (module:attribute), so that it may be imported. A
+        file's word alone imports nothing.
 
     Examples
     --------
@@ -76,10 +79,12 @@ class Session:
     ('do(drug = low)', 2, 0)
     """
 
-    def __init__(self, folder: str | os.PathLike[str], timeout: float = 10.0) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], timeout: float = 10.0, policy: str | None = None
+    ) -> None:
         self.folder = Path(folder)
         self._store = Store(self.folder, timeout)
-        self._log = Log(self._store)
+        self._log = Log(self._store, policy)
 
     @classmethod
     def start(cls, folder: str | os.PathLike[str], *, timeout: float = 10.0, **setup: Any) -> Self:
@@ -123,7 +128,7 @@ class Session:
         """
         cls.check_new(folder)
         Path(folder).mkdir(parents=True, exist_ok=True)
-        session = cls(folder, timeout)
+        session = cls(folder, timeout, beginning.settings.policy)
         with session._store.writing():
             position = session._store.create(beginning.settings.to_json())
             for earlier in beginning.earlier:
@@ -146,8 +151,15 @@ class Session:
             store.close()
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str], *, timeout: float = 10.0) -> Self:
+    def open(
+        cls, folder: str | os.PathLike[str], *, timeout: float = 10.0, policy: str | None = None
+    ) -> Self:
         """Open a session that was started before.
+
+        Parameters
+        ----------
+        folder, timeout, policy
+            As of the class. Without its policy a session can be looked at and exported but not go on.
 
         Raises
         ------
@@ -156,7 +168,7 @@ class Session:
         """
         if not (Path(folder) / FILE_NAME).is_file():
             raise SessionError(f"Expected a session but found none in {os.fspath(folder)!r}: start one there")
-        session = cls(folder, timeout)
+        session = cls(folder, timeout, policy)
         with session._log.reading():  # raises for a damaged session
             return session
 

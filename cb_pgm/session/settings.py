@@ -16,7 +16,7 @@ from cb_pgm.model.intervention import Intervention, Observations, States
 from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.registry import make_policy
+from cb_pgm.policies.registry import is_installed, make_policy
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Rows
 from cb_pgm.wording import number
@@ -84,7 +84,7 @@ class SessionSettings:
     Attributes
     ----------
     policy
-        A name from `cb_pgm.policies.registry.POLICIES`.
+        The name of a policy, as in `cb_pgm.policies.registry`.
     horizon
         T, the number of rows to ask for in all.
     states, settable
@@ -108,6 +108,8 @@ class SessionSettings:
         For each variable with rare states merged into one, those states and the name of the one.
     na
         The texts that are missing values, as empty fields are.
+    trusted
+        Whether a person named the policy, and not only a file: then one of their own may be imported.
     """
 
     policy: str
@@ -129,6 +131,12 @@ class SessionSettings:
     source: Mapping[str, Any] = field(default_factory=dict)
     merged: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     na: tuple[str, ...] = MISSING_TEXTS
+    trusted: bool = False
+
+    @property
+    def loads_policy(self) -> bool:
+        """Whether the policy may be loaded: it is installed, or a person named it."""
+        return self.trusted or is_installed(self.policy)
 
     @property
     def is_of_this_version(self) -> bool:
@@ -137,6 +145,8 @@ class SessionSettings:
 
     def new_policy(self, excluded: Sequence[Intervention] = (), added: int = 0) -> Policy:
         """Return a new policy without data, which never asks for the arms in `excluded`.
+
+        Where the policy may not be loaded it is `ucb`, which knows as much of every arm, to look at the rows.
 
         Parameters
         ----------
@@ -167,7 +177,8 @@ class SessionSettings:
             max_parents=self.max_parents,
         )
         seed = np.random.SeedSequence(self.seed, spawn_key=(len(excluded), *([added] if added else [])))
-        policy = make_policy(self.policy, context).fresh(np.random.default_rng(seed))
+        name = self.policy if self.loads_policy else _STAND_IN
+        policy = make_policy(name, context).fresh(np.random.default_rng(seed))
         policy.mean_text = lambda mean: number(self.from_policy(mean), self.reward_unit.width)
         return policy
 
@@ -261,6 +272,7 @@ class SessionSettings:
             ) from error
 
 
+_STAND_IN = "ucb"
 _PLAIN = (
     "policy",
     "horizon",

@@ -55,7 +55,8 @@ class Setup(TableSettings, EstimateSettings):
     horizon
         The number of rows to ask for in all.
     policy
-        A name from `cb_pgm.policies.registry.POLICIES`. Policies that work on a graph need `data`.
+        The name of a policy, as in `cb_pgm.policies.registry`. Policies that work on a graph, and your own
+        (module:attribute), need `data`.
     data
         A CSV or Parquet file of observations, or a data frame, with the reward as one of its columns.
     states
@@ -165,6 +166,7 @@ class Setup(TableSettings, EstimateSettings):
             source={"versions": versions, **(source or {})},
             merged=merged or {},
             na=tuple(self.na),
+            trusted=True,
         )
         settings.new_policy()
         return settings

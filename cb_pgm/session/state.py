@@ -187,7 +187,7 @@ class SessionState:
             pull = self._ask()
             same = (None if pull is None else pull.intervention) == (event.pull and event.intervention)
             # A later version may choose otherwise: then the policy goes on from the rows recorded.
-            if not same and self.settings.is_of_this_version:
+            if not same and self.settings.is_of_this_version and self.settings.loads_policy:
                 raise SessionError(
                     f"Expected the policy to ask for {event.intervention}, as recorded, but found "
                     f"{pull and pull.intervention}: use the versions of cb-pgm and numpy with which the "

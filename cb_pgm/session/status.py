@@ -50,6 +50,9 @@ class Status:
         with probability 1 − δ.
     over
         Why the session is over; None while it goes on.
+    loaded
+        Whether the policy was loaded. One that isn't installed is loaded only if a person names it, and
+        without it nothing is known of causes.
     """
 
     policy: str
@@ -73,6 +76,7 @@ class Status:
     certain: bool
     budget: dict[str, float]
     over: str | None
+    loaded: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status for JSON."""
@@ -116,6 +120,8 @@ class Status:
                 lines.append(f"            {self.assumption}")
         if self.fallback:
             lines.append(f"Note        {self.fallback}")
+        if not self.loaded:
+            lines.append("Note        the policy isn't loaded, as nobody named it (--policy)")
         lines.append(f"Best arm    {self._best_arm_text()}")
         if self.best_if_identified is not None:
             lines.append(f"Best if so  {self._estimate_text(self.best_if_identified)}, set or seen")
@@ -170,6 +176,7 @@ def status_of(state: SessionState) -> Status:
         certain=certain is not None,
         budget=policy.budget.shares(),
         over=state.over,
+        loaded=settings.loads_policy,
     )
 
 

@@ -215,7 +215,7 @@ from typing import Any
 from cb_pgm import instances
 from cb_pgm.errors import PolicyError, StudyError
 from cb_pgm.instances.copy_model import CopyOptions
-from cb_pgm.policies.registry import POLICIES, own_policy
+from cb_pgm.policies.registry import POLICIES, is_installed, own_policy
 from cb_pgm.study.parts import Part
 from cb_pgm.study.tables import LIST_KEYS, TABLE_KEYS, read_part
 from cb_pgm.wording import did_you_mean, listed
@@ -569,7 +569,7 @@ def _checked_graph(part: dict[str, Any], where: str) -> Part:
 
 def _checked_policy(part: dict[str, Any], where: str) -> Part:
     name = part.get("name")
-    if isinstance(name, str) and name not in POLICIES and ":" in name:
+    if isinstance(name, str) and name not in POLICIES and (":" in name or is_installed(name)):
         own = {key: value for key, value in part.items() if key not in _NAMING}
         try:
             own_policy(name, own)
@@ -579,7 +579,7 @@ def _checked_policy(part: dict[str, Any], where: str) -> Part:
         _check_keys(part, _NAMING, where)
     if "max_parents" in part:
         _whole(part["max_parents"], "max_parents", where)
-    if not isinstance(name, str) or (name not in POLICIES and ":" not in name):
+    if not isinstance(name, str) or not (":" in name or is_installed(name)):
         raise StudyError(
             f"Expected a policy's name, or module:attribute for one of your own, but found {name!r} in "
             f"{where}: {did_you_mean(name, POLICIES)}"

@@ -40,7 +40,7 @@ def settings_section(read: SessionFolder) -> Section:
     facts = [
         ("Reward", f"{settings.reward}{', to be minimized' if settings.minimize else ''}"),
         ("Variables", count(len(settings.states), "variable")),
-        ("Policy", settings.policy),
+        ("Policy", settings.policy if status.loaded else f"{settings.policy}, not loaded"),
         ("Horizon", f"{counted(settings.horizon, settings.unit)}, seed {settings.seed}"),
         ("Ends", ends),
         ("Not settable", listed(unsettable, none="none: every variable can be set")),

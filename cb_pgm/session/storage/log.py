@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
+from cb_pgm.errors import SessionError
 from cb_pgm.session.events import AddedState, Event, from_record, to_record
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import SessionState
@@ -26,10 +28,13 @@ class Log:
     ----------
     store
         The file of the session.
+    policy
+        A policy's name that a person gave, which may import code; None: that of the file, if it is installed.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, policy: str | None = None) -> None:
         self._store = store
+        self._policy = policy
         self._state: SessionState | None = None
         self._position = Position(0, b"")
         self._packed = 0  # events in the snapshot
@@ -47,6 +52,12 @@ class Log:
         try:
             with self._store.writing():
                 state = self._caught_up()
+                if not state.settings.loads_policy:
+                    raise SessionError(
+                        f"Expected an installed policy but found {state.settings.policy!r} in the file, which "
+                        f"could run any code: name it yourself if you trust it (--policy, or policy= in "
+                        f"Python)"
+                    )
                 yield state
                 if self._changed and self._position.number >= max(_FEW, _GROWTH * self._packed):
                     self._pack(state)
@@ -86,7 +97,13 @@ class Log:
         state = self._state
         if state is None:
             text, self._position = self._store.settings()
-            state = SessionState(SessionSettings.from_json(text))
+            settings = SessionSettings.from_json(text)
+            if self._policy not in (None, settings.policy):
+                raise SessionError(
+                    f"Expected the session's policy, {settings.policy!r}, but found {self._policy!r}: name "
+                    f"that one"
+                )
+            state = SessionState(replace(settings, trusted=self._policy is not None))
         self._state = None  # until all new events have been applied
         snapshot = self._store.snapshot() if self._position.number == 0 else None
         if snapshot is not None:
