@@ -202,7 +202,7 @@ def add_bandit(parser: ArgumentParser, *, horizon: int | None = None, several: b
             if several
             else {"default": "screening"}
         ),
-        type=policy_name,
+        type=_real_policy,
         metavar="NAME",
         help=f"{policy_summaries(names)}; or module:attribute for one of your own, which runs its code "
         "(default: screening)",
@@ -294,6 +294,13 @@ def policy_name(text: str) -> str:
         f"expected a policy, or module:attribute for one of your own, but found {text!r}: "
         f"{did_you_mean(text, POLICIES)}"
     )
+
+
+def _real_policy(text: str) -> str:
+    """Read the name of a policy that can be played on real rows: one that isn't an oracle."""
+    if text in POLICIES and POLICIES[text].is_oracle:
+        raise ArgumentTypeError(f"expected a policy for a real experiment but found the oracle {text}")
+    return policy_name(text)
 
 
 def settings_of(options: Namespace, kind: type[Any]) -> dict[str, Any]:

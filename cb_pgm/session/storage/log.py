@@ -54,9 +54,8 @@ class Log:
                 state = self._caught_up()
                 if not state.settings.loads_policy:
                     raise SessionError(
-                        f"Expected an installed policy but found {state.settings.policy!r} in the file, which "
-                        f"could run any code: name it yourself if you trust it (--policy, or policy= in "
-                        f"Python)"
+                        f"Expected an installed policy but found {state.settings.policy!r} in the file, "
+                        f"which could run any code: name it yourself if you trust it (--policy, or policy=)"
                     )
                 yield state
                 if self._changed and self._position.number >= max(_FEW, _GROWTH * self._packed):
