@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from cb_pgm.errors import CausalBanditError
@@ -18,12 +18,15 @@ Result = TypeVar("Result")
 def mapped(
     function: Callable[[Common, Item], Result],
     common: Common,
-    items: Sequence[Item],
+    items: Iterable[Item],
     *,
     jobs: int = 1,
     dask: str | None = None,
+    ordered: bool = True,
 ) -> Iterator[Result]:
-    """Yield ``function(common, item)`` for each item, in the order of the items.
+    """Yield ``function(common, item)`` for each item.
+
+    Where the caller stops early, or an error or a signal stops it, the processes end too.
 
     Parameters
     ----------
@@ -38,27 +41,44 @@ def mapped(
     dask
         Used instead of `jobs`: the address of a Dask scheduler, "tcp://…", or "local" for a cluster of two
         workers on this machine.
+    ordered
+        Whether results come in the order of the items; else each comes as soon as it is there.
 
     Raises
     ------
     CausalBanditError
         If Dask is missing or not reachable.
     """
-    if dask is not None:
-        yield from _on_dask(function, common, items, dask)
-    elif jobs == 1 or len(items) < 2:
+    if dask is None and jobs == 1:
         for item in items:
             yield function(common, item)
-    else:
-        from joblib import Parallel, delayed, parallel_config  # late: one process needs none of it
+        return
 
-        with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
-            yield from Parallel(return_as="generator")(delayed(function)(common, item) for item in items)
+    from joblib import Parallel, delayed, parallel_config  # late: one process needs none of it
+
+    with contextlib.ExitStack() as opened:
+        where = _processes(jobs) if dask is None else _cluster(dask, common)
+        settings = opened.enter_context(where)
+        opened.enter_context(parallel_config(**settings))
+        run = Parallel(return_as="generator" if ordered else "generator_unordered")
+        yield from run(delayed(function)(common, item) for item in items)
 
 
-def _on_dask(
-    function: Callable[[Common, Item], Result], common: Common, items: Sequence[Item], address: str
-) -> Iterator[Result]:
+@contextlib.contextmanager
+def _processes(jobs: int) -> Iterator[dict[str, Any]]:
+    """Yield joblib's settings for processes of this machine; they end with a block that fails."""
+    from joblib.externals.loky import get_reusable_executor
+
+    try:
+        yield {"backend": "loky", "n_jobs": jobs, "inner_max_num_threads": 1}
+    except BaseException:  # also a signal: else the workers would go on for nobody
+        get_reusable_executor().shutdown(wait=False, kill_workers=True)
+        raise
+
+
+@contextlib.contextmanager
+def _cluster(address: str, common: object) -> Iterator[dict[str, Any]]:
+    """Yield joblib's settings for a Dask cluster, whose workers get `common` once."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -75,7 +95,4 @@ def _on_dask(
             raise CausalBanditError(
                 f"Expected a Dask scheduler at {address} but found {error}: start it or mend --dask"
             ) from None
-        shared = client.scatter(common, broadcast=True)
-        for future in client.map(lambda item, known: function(known, item), items, known=shared, pure=False):
-            yield future.result()
-            future.release()
+        yield {"backend": "dask", "client": client, "scatter": [common]}

@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="DIR",
-        help="folder for results.sqlite, results.csv and curves.csv",
+        help="folder for results.jsonl, results.csv and curves.csv",
     )
     parser.add_argument("--jobs", type=count, default=1, metavar="N", help="number of processes (default: 1)")
     parser.add_argument(

@@ -49,7 +49,7 @@ def _page(folder: Path) -> Page:
         from cb_pgm.report.run.page import run_page
 
         return run_page(folder)
-    if (folder / "results.sqlite").exists():
+    if (folder / "results.jsonl").exists():
         from cb_pgm.report.study.page import study_page
 
         return study_page(folder)

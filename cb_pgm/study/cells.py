@@ -36,8 +36,6 @@ class CellResult:
 
     Attributes
     ----------
-    key
-        `Cell.key`.
     row
         Column → value. Equal cells have equal rows, on whichever machine they are played. After an error only
         the columns that describe the cell are present. A policy isn't played on the "oracle" graph where
@@ -51,7 +49,6 @@ class CellResult:
         The time taken, in seconds.
     """
 
-    key: str
     row: dict[str, Any]
     curve: list[tuple[int, float]]
     error: str | None
@@ -70,7 +67,7 @@ def play_cell(cell: Cell, seed: int) -> CellResult:
         row |= outcome
     except Exception as problem:  # a user's own policy may raise any error, and the study must go on
         error = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
-    return CellResult(cell.key, row, curve, error, time.perf_counter() - started)
+    return CellResult(row, curve, error, time.perf_counter() - started)
 
 
 def _described(cell: Cell) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from cb_pgm.report.html.page import Facts, Page, Section, Table
 from cb_pgm.report.repeat import repeat_section
 from cb_pgm.report.study.sections import gaps_section, rows_section, systems_section
 from cb_pgm.report.study.summary import outcome, overall_table, summaries
-from cb_pgm.study.store import StudyStore
+from cb_pgm.study.results import FILE, Results
 from cb_pgm.wording import count, listed, number
 
 __all__ = ["study_page"]
@@ -42,7 +42,7 @@ def study_page(folder: Path) -> Page:
     ReportError
         If its file is no study's, or no cell is done yet.
     """
-    about, counts, results, curves = _read(folder / "results.sqlite")
+    about, counts, results, curves = _read(folder / FILE)
     if not counts["done"]:
         raise ReportError(
             f"Expected a study with at least one cell played but found none in {folder}: run the study first"
@@ -72,15 +72,14 @@ def study_page(folder: Path) -> Page:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, int], pd.DataFrame, pd.DataFrame]:
     try:
-        with StudyStore.read(path) as store:
-            about = store.about()
-            if "configuration" not in about:
-                raise ReportError(f"Expected a study's results but found none of this version in {path}")
-            results = store.results()
-            results = results.reindex(columns=[*dict.fromkeys((*results.columns, *_OUTCOMES))])
-            return about, store.counts(), results, store.curves()
+        found = Results.read(path)
     except StudyError as error:
         raise ReportError(str(error)) from None
+    if "configuration" not in found.about:
+        raise ReportError(f"Expected a study's results but found none of this version in {path}")
+    results = found.frame()
+    results = results.reindex(columns=[*dict.fromkeys((*results.columns, *_OUTCOMES))])
+    return found.about, found.counts(), results, found.curves()
 
 
 def _remarks(counts: dict[str, int], results: pd.DataFrame) -> list[str]:

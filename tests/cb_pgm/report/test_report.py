@@ -465,7 +465,7 @@ def test_an_incomplete_run_is_refused_by_the_file_that_is_missing(name, report_f
             write_report(folder)
 
 
-@pytest.mark.parametrize("name", ["results.sqlite", "session.sqlite"])
+@pytest.mark.parametrize("name", ["results.jsonl", "session.sqlite"])
 def test_another_file_of_that_name_is_refused(name, tmp_path):
     (tmp_path / name).write_text("this is no database at all, whatever its name says" * 30)
     with pytest.raises(ReportError):

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -16,7 +15,7 @@ import cb_pgm
 from cb_pgm.cli.program import main
 from cb_pgm.errors import StudyError
 from cb_pgm.study import Study, cells, run_study
-from cb_pgm.study.owner import owned
+from cb_pgm.study.results import ResultsFile
 
 TREE = {"instance": "tree", "n": 4, "n_states": 2}
 SMALL = {"horizons": 50, "runs": 2, "system": [TREE], "policy": [{"name": "ucb"}]}
@@ -47,10 +46,10 @@ def test_a_folder_in_use_is_refused_and_keeps_its_results(how: dict, tmp_path: P
     def second(_: int) -> None:
         with pytest.raises(StudyError, match=rf"study running in it, process {os.getpid()} on .* since 20"):
             run_study(study, tmp_path, **({"resume": True} | how))
-        inner.append((tmp_path / "results.sqlite").stat().st_ino)
+        inner.append((tmp_path / "results.jsonl").stat().st_ino)
 
     assert run_study(study, tmp_path, progress=second)["done"] == 2
-    assert set(inner) == {(tmp_path / "results.sqlite").stat().st_ino}
+    assert set(inner) == {(tmp_path / "results.jsonl").stat().st_ino}
     assert run_study(study, tmp_path, resume=True)["done"] == 2  # the lock ended with its holder
 
 
@@ -80,23 +79,17 @@ def test_two_that_start_in_one_new_folder(tmp_path: Path) -> None:
 def test_force_deletes_only_its_own_files(tmp_path: Path) -> None:
     study = Study.from_dict(SMALL)
     run_study(study, tmp_path)
-    (tmp_path / "results.sqlite.backup").write_text("mine")
+    (tmp_path / "results.jsonl.backup").write_text("mine")
     run_study(study, tmp_path, force=True)
-    assert (tmp_path / "results.sqlite.backup").read_text() == "mine"
+    assert (tmp_path / "results.jsonl.backup").read_text() == "mine"
 
 
-@pytest.mark.parametrize("content", [b"not a database at all" * 50, b"", None])
-def test_what_is_no_database(content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Text is refused by study and report in one line with the path; an empty file is an unbegun study."""
-    file, path = written(tmp_path / "s.toml", "data/asia.bif"), tmp_path / "out" / "results.sqlite"
+@pytest.mark.parametrize("content", [b"not a study at all" * 50, b"[1]\n", b'{"a": 1}\n', b""])
+def test_what_is_no_study(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """It is refused by study and report in one line with the path; an empty file is an unbegun study."""
+    file, path = written(tmp_path / "s.toml", "data/asia.bif"), tmp_path / "out" / "results.jsonl"
     path.parent.mkdir()
-    if content is None:
-        connection = sqlite3.connect(path)
-        connection.execute("CREATE TABLE mine (a)")
-        connection.commit()
-        connection.close()
-    else:
-        path.write_bytes(content)
+    path.write_bytes(content)
     for arguments in (
         ["report", str(path.parent)],
         ["study", str(file), "--out", str(path.parent), "--resume"],
@@ -104,73 +97,37 @@ def test_what_is_no_database(content: bytes | None, tmp_path: Path, capsys: pyte
         status = main(arguments)
         said = capsys.readouterr().err
         assert status == (0 if content == b"" and arguments[0] == "study" else 1), said
-        assert status == 0 or (said.count("\n") == 1 and "results.sqlite" in said)
+        assert status == 0 or (said.count("\n") == 1 and "results.jsonl" in said)
+        assert status == 0 or path.read_bytes() == content
 
 
 def test_a_full_disk_is_said_and_the_study_resumes(tmp_path: Path) -> None:
-    whole, out = tmp_path / "whole", tmp_path / "out"
-    study = Study.from_dict(SMALL | {"runs": 40})
+    """The file may grow only so far, as on a disk without room: the last line is half-written."""
+    whole, out, toml = tmp_path / "whole", tmp_path / "out", tmp_path / "s.toml"
+    study = Study.from_toml(written(toml, "data/asia.bif", runs=40))
     run_study(study, whole)
-
-    def fill(_: int) -> None:
-        store = current[0]
-        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
-        store._connection.execute(f"PRAGMA max_page_count = {pages}")
-
-    from cb_pgm.study import runner
-
-    current: list = []
-    real = runner.StudyStore.add
-
-    def add(self, result):
-        current[:] = [self]
-        real(self, result)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner.StudyStore, "add", add)
-        with pytest.raises(StudyError, match=r"room on the disk for .*results.sqlite but found it full"):
-            run_study(study, out, progress=fill)
+    room = (whole / "results.jsonl").stat().st_size // 2
+    arguments = ["study", str(toml), "--out", str(out)]
+    code = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))\n"
+        f"from cb_pgm.cli.program import main; raise SystemExit(main({arguments!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "room on the disk for" in done.stderr.splitlines()[-1]
+    assert not (out / "results.jsonl").read_bytes().endswith(b"\n")
     assert run_study(study, out, resume=True)["done"] == 40
     assert tables(out) == tables(whole)
 
 
-def test_a_report_only_reads_also_a_leftover_log(tmp_path: Path) -> None:
-    """A write-ahead log that a killed process left is read, and nothing in the folder changes."""
+def test_a_report_only_reads_also_a_half_written_line(tmp_path: Path) -> None:
     out = tmp_path / "out"
     run_study(Study.from_dict(SMALL), out)
-    writer = sqlite3.connect(out / "results.sqlite", isolation_level=None)
-    writer.execute("PRAGMA journal_mode = WAL")
-    writer.execute("UPDATE about SET value = replace(value, 'seed', 'seed') WHERE name = 'title'")
-    writer.execute("""UPDATE about SET value = '{"a": 1}' WHERE name = 'versions'""")
-    left = tmp_path / "left"
-    left.mkdir()
-    for name in ("results.sqlite", "results.sqlite-wal"):
-        shutil.copy(out / name, left)
-    writer.close()
-    before = {path.name: path.read_bytes() for path in left.iterdir()}
-    assert main(["report", str(left), "--out", str(tmp_path / "report.html")]) == 0
-    assert {path.name: path.read_bytes() for path in left.iterdir()} == before
-
-
-def test_a_report_from_read_only_media(tmp_path: Path) -> None:
-    """With a real read-only mount, where one can be made."""
-    out = tmp_path / "out"
-    run_study(Study.from_dict(SMALL), out)
-    connection = sqlite3.connect(out / "results.sqlite")
-    connection.execute("PRAGMA journal_mode = WAL")  # as studies of earlier versions
-    connection.close()
-    script = f"mount --bind {out} {out} && mount -o remount,ro,bind {out} {out} && exec "
-    command = [sys.executable, "-m", "cb_pgm", "report", str(out), "--out", str(tmp_path / "r.html")]
-    mounted = ["unshare", "-rm", "sh", "-c", script + " ".join(command)]
-    if (
-        shutil.which("unshare") is None
-        or subprocess.run(
-            ["unshare", "-rm", "sh", "-c", script + "true"], capture_output=True, check=False
-        ).returncode
-    ):
-        pytest.skip("no mount can be made here")
-    done = subprocess.run(mounted, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    with (out / "results.jsonl").open("ab") as file:
+        file.write(b'{"cell": 1, "row"')
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert main(["report", str(out), "--out", str(tmp_path / "report.html")]) == 0
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
 def test_the_path_of_a_network_changes_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +209,7 @@ def test_names_never_reach_a_path(tmp_path: Path) -> None:
     run_study(Study.from_dict(study), out)
     assert main(["report", str(out)]) == 0
     assert {path.name for path in out.iterdir()} == {
-        "owner.sqlite", "results.sqlite", "results.csv", "curves.csv", "report.html",
+        "results.jsonl", "results.csv", "curves.csv", "report.html",
     }  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == ["deep"]
 
@@ -294,16 +251,17 @@ def _members(group: int) -> list[int]:
 
 def test_the_lock_ends_with_a_killed_process(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from cb_pgm.study.owner import owned\n"
-        "with owned(Path(sys.argv[1])): print('owned', flush=True); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from cb_pgm.study.results import ResultsFile\n"
+        "with ResultsFile.opened(Path(sys.argv[1])): print('owned', flush=True); time.sleep(60)"
     )
-    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+    file = tmp_path / "results.jsonl"
+    process = subprocess.Popen([sys.executable, "-c", code, str(file)], stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
-    with pytest.raises(StudyError, match=f"process {process.pid} on"), owned(tmp_path):
+    with pytest.raises(StudyError, match=f"process {process.pid} on"), ResultsFile.opened(file):
         pass
     process.kill()
     process.wait()
     process.stdout.close()
-    with owned(tmp_path):
+    with ResultsFile.opened(file):
         pass

@@ -3,12 +3,11 @@
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 import tomllib
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from cb_pgm.policies.context import PolicyContext
 from cb_pgm.report import write_report
 from cb_pgm.study import Study, cells, config, run_study
 from cb_pgm.study.cells import play_cell
+from cb_pgm.study.results import Results
 from cb_pgm.study.tables import TABLE_KEYS
 from discovery import estimate
 
@@ -169,13 +169,8 @@ def test_killed_at_random_moments_and_resumed_it_is_the_same(plain: Path, tmp_pa
 
 def _cells_done(out: Path) -> int:
     """How many cells a study's file holds; 0 while there is none."""
-    if not (out / "results.sqlite").exists():
-        return 0
-    with closing(sqlite3.connect(out / "results.sqlite", timeout=10)) as connection:
-        try:
-            return connection.execute("SELECT COUNT(row) FROM cells").fetchone()[0]
-        except sqlite3.OperationalError:  # its tables aren't made yet
-            return 0
+    file = out / "results.jsonl"
+    return len(Results.read(file).cells) if file.exists() else 0
 
 
 @pytest.mark.slow
