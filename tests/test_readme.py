@@ -122,7 +122,7 @@ def test_every_key_of_knowledge_is_explained_and_the_example_is_valid(
     explained = capsys.readouterr().out
     keys = re.findall(r"^(\w+)\n    ", explained, flags=re.MULTILINE)
     assert keys == list(knowledge.Knowledge.__dataclass_fields__)
-    example = re.findall(r"^    (\w+ = .*)$", explained, flags=re.MULTILINE)
+    example = re.findall(r"^    (\w+ = .*|\[search\])$", explained, flags=re.MULTILINE)
     (tmp_path / "known.toml").write_text("\n".join(example), encoding="utf-8")
     assert all(getattr(read_knowledge(tmp_path / "known.toml"), key) for key in keys)
 

@@ -75,7 +75,7 @@ def execute(options: Namespace) -> None:
     file = _output_file(options)
     if file is None:
         check_folder(options.out, force=options.force)
-    settings = EstimateSettings(**settings_of(options, EstimateSettings))
+    settings = EstimateSettings(**settings_of(options, EstimateSettings)).resolved()
     with waiting("Reading the table and estimating its graph") as show:
         table = read(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
         own = None if options.check is None else _own_graph(options.check, table)
@@ -105,7 +105,7 @@ def _say_what_it_takes(columns: int, method: str) -> None:
     seconds = _SECONDS_AT_100 * (columns / 100) ** _GROWTH
     note(
         f"{columns:,} columns: the search takes some {seconds:,.0f} s where the graph is sparse, longer "
-        f"where it is dense (--time-limit S ends it with the best graph so far)"
+        "where it is dense (Ctrl-C ends it with the best graph so far)"
     )
 
 

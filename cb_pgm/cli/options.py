@@ -130,41 +130,10 @@ def add_table_settings(parser: ArgumentParser, *, reward_required: bool) -> None
         "--knowledge",
         type=Path,
         metavar="TOML",
-        help="background knowledge: tiers, required or forbidden edges, roots, sinks (--help-toml)",
+        help="background knowledge: tiers, required or forbidden edges, roots, sinks; and settings of the "
+        "search (--help-toml)",
     )
     add_toml_help(group, "discovery.estimation.knowledge", "--knowledge's file")
-    group.add_argument(
-        "--alpha",
-        type=probability,
-        default=0.01,
-        metavar="P",
-        help="pc: significance level of the independence tests (default: .01)",
-    )
-    group.add_argument(
-        "--uc-rule",
-        type=int,
-        choices=(0, 1, 2),
-        default=2,
-        help="pc: causal-learn's rule for orienting v-structures (default: 2)",
-    )
-    group.add_argument(
-        "--score",
-        choices=("bdeu", "bic"),
-        default="bdeu",
-        help="ges and boss: the score that they maximise (default: bdeu)",
-    )
-    group.add_argument(
-        "--equivalent-sample-size",
-        type=positive,
-        metavar="N",
-        help="ges and boss: weight of the BDeu score's prior, in rows (default: chosen by the data)",
-    )
-    group.add_argument(
-        "--time-limit",
-        type=positive,
-        metavar="S",
-        help="end the search after S seconds with the best graph so far",
-    )
 
 
 def add_toml_help(group: ArgumentParser | _ArgumentGroup, module: str, what: str) -> None:

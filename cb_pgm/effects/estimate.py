@@ -25,7 +25,7 @@ from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import States
 from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.wording import did_you_mean, listed
-from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate, read_knowledge
+from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.rows import MIN_ROWS
 
@@ -110,12 +110,12 @@ def estimate_effects(
     False
     """
     _check(failure_prob, power, draws, jobs)
-    settings = settings or EstimateSettings()
+    settings = (settings or EstimateSettings()).resolved()
     unit = RewardUnit.of(table)
     rows = canonical_rows(unit.table(table))
     _check_names(rows, randomised, "set at random")
     _check_names(rows, not_settable, "that can't be set")
-    knowledge = _knowledge(settings)
+    knowledge = settings.known
     known = replace(settings, knowledge=_with_roots(knowledge, randomised))
     parents = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
     names = [rows.variables[column] for column in next(iter(parents))]
@@ -196,11 +196,6 @@ def _check_names(rows: Rows, names: Collection[str], what: str) -> None:
             )
 
 
-def _knowledge(settings: EstimateSettings) -> Knowledge:
-    known = settings.knowledge or Knowledge()
-    return known if isinstance(known, Knowledge) else read_knowledge(known)
-
-
 def _with_roots(known: Knowledge, roots: Collection[str]) -> Knowledge:
     """Return the knowledge that these variables have no cause, beside what is known."""
     return replace(known, roots=tuple(dict.fromkeys([*known.roots, *sorted(roots)])))
@@ -208,7 +203,7 @@ def _with_roots(known: Knowledge, roots: Collection[str]) -> Knowledge:
 
 def _given_graph(rows: Rows, settings: EstimateSettings) -> EssentialGraph | None:
     """Return the only graph that the knowledge leaves; None if it leaves any pair of variables open."""
-    known = _knowledge(settings)
+    known = settings.known
     required = {frozenset(edge) for edge in known.required}
     if any(
         frozenset(pair) not in required and known.may_be_adjacent(*pair)

@@ -22,12 +22,12 @@ from discovery.estimation.chow_liu import best_tree
 from discovery.estimation.counted_scores import BDeu
 from discovery.estimation.informed import informed_graph
 from discovery.estimation.interventional import DataScore, RegimeCounts, with_directions
-from discovery.estimation.knowledge import Knowledge, read_knowledge
+from discovery.estimation.knowledge import Knowledge
 from discovery.estimation.marginals import Marginals
 from discovery.estimation.pc_search import PCSettings, run_pc
 from discovery.estimation.score_search import ScoreSearch
 from discovery.estimation.scores import observational_class
-from discovery.estimation.settings import METHODS, SCORES
+from discovery.estimation.settings import METHODS, SCORES, EstimateSettings, Method, ScoreName
 from discovery.estimation.watch import Watch
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.repairs.repairs import Change, repair
@@ -77,13 +77,13 @@ class EstimatedGraph:
 
 def estimate(
     table: DiscreteTable,
-    method: str = METHODS[0],
+    method: Method = METHODS[0],
     *,
     alpha: float = 0.01,
     uc_rule: int = 2,
     uc_priority: int = 2,
     max_conditions: int | None = None,
-    score: str = "bdeu",
+    score: ScoreName = "bdeu",
     equivalent_sample_size: float | None = None,
     structure_prior: float | None = None,
     knowledge: Knowledge | str | os.PathLike[str] | None = None,
@@ -120,7 +120,7 @@ def estimate(
         GES and BOSS: how many parents BDeu expects (`BDeu`); None: one, as in causal-learn.
     knowledge
         What is known of the graph beforehand, or a TOML file that says so (`read_knowledge`); the result
-        respects all of it.
+        respects all of it. What it says of the search goes before the parameters above and below.
     time_limit
         Seconds after which the search ends with the best graph so far; None: no limit. PC ends with the
         largest conditioning sets that it had time for, but with one variable at least. Chow–Liu's tree takes
@@ -144,26 +144,43 @@ def estimate(
         If the knowledge speaks of a variable that the table doesn't have.
     """
     start = perf_counter()
-    known = knowledge or Knowledge()
-    if not isinstance(known, Knowledge):
-        known = read_knowledge(known)
+    chosen = EstimateSettings(
+        method=method,
+        knowledge=knowledge,
+        alpha=alpha,
+        uc_rule=uc_rule,
+        uc_priority=uc_priority,
+        max_conditions=max_conditions,
+        score=score,
+        equivalent_sample_size=equivalent_sample_size,
+        structure_prior=structure_prior,
+        time_limit=time_limit,
+    ).resolved()
+    known = chosen.known
     known.check_names(table.variables)
-    _check_settings(method, score, alpha, uc_rule, uc_priority, max_conditions)
+    _check_settings(chosen)
     if table.interventional is not None and table.n_rows < MIN_ROWS:
         raise EstimationError(
             f"Expected at least {MIN_ROWS} rows in which nothing was set, to estimate a graph from, but "
             f"found {table.n_rows}: add observations, or use a policy that needs no graph (screening, moss)"
         )
-    watch = Watch(time_limit, progress)
+    watch = Watch(chosen.time_limit, progress)
     counts = RegimeCounts(table)
     required, forbidden = _adjacencies(known, table.variables)
-    weight = 1.0 if equivalent_sample_size is None else equivalent_sample_size
+    weight = 1.0 if chosen.equivalent_sample_size is None else chosen.equivalent_sample_size
     counted: DataScore = counts.score(
-        lambda rows: BDeu(rows, equivalent_sample_size=weight, structure_prior=structure_prior)
+        lambda rows: BDeu(rows, equivalent_sample_size=weight, structure_prior=chosen.structure_prior)
     )
     with watch.interruptible() if interruptible else nullcontext():
         if method == "pc":
-            settings = PCSettings(alpha, uc_rule, uc_priority, max_conditions, required, forbidden)
+            settings = PCSettings(
+                chosen.alpha,
+                chosen.uc_rule,
+                chosen.uc_priority,
+                chosen.max_conditions,
+                required,
+                forbidden,
+            )
             found = run_pc(table.codes, counts.p_value, settings, watch)
         elif method == "chow-liu":
             found = best_tree(counts.untouched, required=required, forbidden=forbidden)
@@ -171,9 +188,9 @@ def estimate(
             search = ScoreSearch(
                 table.codes,
                 counts.everything,
-                score=score,
-                equivalent_sample_size=equivalent_sample_size,
-                structure_prior=structure_prior,
+                score=chosen.score,
+                equivalent_sample_size=chosen.equivalent_sample_size,
+                structure_prior=chosen.structure_prior,
                 required=required,
                 forbidden=forbidden,
                 watch=watch,
@@ -203,10 +220,9 @@ def estimate(
     )
 
 
-def _check_settings(
-    method: str, score: str, alpha: float, uc_rule: int, uc_priority: int, max_conditions: int | None
-) -> None:
-    for what, chosen, known in (("method", method, METHODS), ("score", score, SCORES)):
+def _check_settings(settings: EstimateSettings) -> None:
+    alpha, uc_rule, uc_priority = settings.alpha, settings.uc_rule, settings.uc_priority
+    for what, chosen, known in (("method", settings.method, METHODS), ("score", settings.score, SCORES)):
         if chosen not in known:
             suggestion = did_you_mean(chosen, known) or "choose one of these"
             raise EstimationError(
@@ -222,8 +238,8 @@ def _check_settings(
         raise EstimationError(
             f"Expected a uc_priority out of {allowed} with uc_rule {uc_rule} but found {uc_priority}"
         )
-    if max_conditions is not None and max_conditions < 1:
-        raise EstimationError(f"Expected max_conditions of at least 1 but found {max_conditions}")
+    if settings.max_conditions is not None and settings.max_conditions < 1:
+        raise EstimationError(f"Expected max_conditions of at least 1 but found {settings.max_conditions}")
 
 
 def _adjacencies(known: Knowledge, variables: Sequence[str]) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:

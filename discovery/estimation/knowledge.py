@@ -16,6 +16,13 @@ roots
     A list of variables without causes in the table: no edge points at one.
 sinks
     A list of variables without effects in the table: no edge leaves one.
+search
+    A table of settings of the search, each optional. PC takes alpha (above this p-value two variables count
+    as independent, .01), uc_rule and uc_priority (causal-learn's rules for v-structures, 2 and 2) and
+    max_conditions (the size of the largest conditioning sets, no limit). GES and BOSS take score ("bdeu" or
+    "bic"), equivalent_sample_size (what the prior of BDeu is worth in rows, chosen by the data) and
+    structure_prior (how many parents a variable is expected to have, 1). All but Chow-Liu take time_limit
+    (seconds after which the search ends with the best graph so far, no limit).
 
 For example:
 
@@ -25,6 +32,10 @@ For example:
     roots = ["age"]
     sinks = ["outcome"]
 
+    [search]
+    equivalent_sample_size = 10
+    time_limit = 60
+
 Every statement is about single edges, not about paths: without dose → outcome, a dose may still act on the
 outcome through other variables. Statements that contradict each other are refused.
 """
@@ -33,7 +44,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -44,9 +55,23 @@ from discovery.documents import toml_content
 from discovery.errors import KnowledgeError
 from discovery.wording import did_you_mean, listed
 
-__all__ = ["Knowledge", "read_knowledge"]
+__all__ = ["SEARCH_SETTINGS", "Knowledge", "read_knowledge"]
 
 Arrow = tuple[str, str]
+
+_STATEMENTS = ("tiers", "required", "forbidden", "roots", "sinks")
+
+#: The settings that the table `search` may have, each with its type, and that in words.
+SEARCH_SETTINGS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "alpha": ((int, float), "a number"),
+    "uc_rule": (int, "a whole number"),
+    "uc_priority": (int, "a whole number"),
+    "max_conditions": (int, "a whole number"),
+    "score": (str, "a text"),
+    "equivalent_sample_size": ((int, float), "a number"),
+    "structure_prior": ((int, float), "a number"),
+    "time_limit": ((int, float), "a number"),
+}
 
 
 @dataclass(frozen=True)
@@ -63,6 +88,8 @@ class Knowledge:
         Arrows that are not; forbidding both ways means not adjacent.
     roots, sinks
         Variables without arrows into them, or out of them.
+    search
+        Settings of the search by name, out of `SEARCH_SETTINGS`: no knowledge, but said in the same place.
 
     Raises
     ------
@@ -85,6 +112,7 @@ class Knowledge:
     forbidden: tuple[Arrow, ...] = ()
     roots: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
+    search: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __init__(
         self,
@@ -93,18 +121,20 @@ class Knowledge:
         forbidden: Iterable[Sequence[str]] = (),
         roots: Iterable[str] = (),
         sinks: Iterable[str] = (),
+        search: Mapping[str, Any] | None = None,
     ) -> None:
         object.__setattr__(self, "tiers", tuple(tuple(dict.fromkeys(tier)) for tier in tiers))
         object.__setattr__(self, "required", _arrows("required", required))
         object.__setattr__(self, "forbidden", _arrows("forbidden", forbidden))
         object.__setattr__(self, "roots", tuple(dict.fromkeys(roots)))
         object.__setattr__(self, "sinks", tuple(dict.fromkeys(sinks)))
+        object.__setattr__(self, "search", _checked_search(search or {}))
         found = self._contradiction()
         if found:
             raise KnowledgeError(f"Expected knowledge without contradictions but found {found}")
 
     def __bool__(self) -> bool:
-        return any(getattr(self, field.name) for field in fields(self))
+        return any(getattr(self, name) for name in _STATEMENTS)
 
     def allows(self, tail: str, head: str) -> bool:
         """Return whether nothing forbids ``tail → head``; a required arrow forbids the reverse."""
@@ -173,7 +203,7 @@ class Knowledge:
 
 
 def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
-    """Read a TOML file with the keys `tiers`, `required`, `forbidden`, `roots` and `sinks`, each optional.
+    """Read a TOML file with the keys that this module lists, each optional.
 
     Raises
     ------
@@ -194,18 +224,35 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
 
 
 def _checked_shapes(content: Mapping[str, Any]) -> dict[str, Any]:
-    keys = tuple(field.name for field in fields(Knowledge))
+    _check_keys(content, [one.name for one in fields(Knowledge)])
     for key, value in content.items():
-        if key not in keys:
-            raise KnowledgeError(
-                f"Expected the keys {', '.join(keys)} but found {key!r}: "
-                f"{did_you_mean(key, keys) or 'remove it'}"
-            )
+        if key == "search":
+            if not isinstance(value, dict):
+                raise KnowledgeError(f"Expected 'search' to be a table but found {value!r}")
+            continue
         lists = value if key not in ("roots", "sinks") else [value]
         if not (isinstance(value, list) and all(_is_list_of_text(one) for one in lists)):
             wanted = "a list of names" if key in ("roots", "sinks") else "a list of lists of names"
             raise KnowledgeError(f"Expected {key!r} to be {wanted} but found {value!r}")
     return dict(content)
+
+
+def _check_keys(content: Iterable[str], known: Sequence[str]) -> None:
+    for key in content:
+        if key not in known:
+            raise KnowledgeError(
+                f"Expected the keys {', '.join(known)} but found {key!r}: "
+                f"{did_you_mean(key, known) or 'remove it'}"
+            )
+
+
+def _checked_search(search: Mapping[str, Any]) -> dict[str, Any]:
+    _check_keys(search, list(SEARCH_SETTINGS))
+    for key, value in search.items():
+        kind, words = SEARCH_SETTINGS[key]
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise KnowledgeError(f"Expected {key!r} of 'search' to be {words} but found {value!r}")
+    return dict(search)
 
 
 def _is_list_of_text(value: object) -> bool:

@@ -1,4 +1,8 @@
-"""How a graph is estimated from a table: the settings that every caller carries, in one value."""
+"""How a graph is estimated from a table: the settings that every caller carries, in one value.
+
+A knowledge file may set the settings of the search, too, in its table `[search]` (`SEARCH_SETTINGS`); the
+command line has no flags for these.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,9 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from discovery.estimation.knowledge import Knowledge
+from discovery.estimation.knowledge import SEARCH_SETTINGS, Knowledge, read_knowledge
 
-__all__ = ["METHODS", "SCORES", "EstimateSettings", "Method", "ScoreName"]
+__all__ = ["METHODS", "SCORES", "SEARCH_SETTINGS", "EstimateSettings", "Method", "ScoreName"]
 
 Method = Literal["ges-boss", "ges", "boss", "pc", "chow-liu"]
 
@@ -36,12 +40,17 @@ class EstimateSettings:
         What is known of the graph beforehand, or a TOML file that says so.
     alpha
         PC: above this p-value two variables count as independent.
-    uc_rule
-        PC: causal-learn's rule for v-structures, 0 to 2. Rule 2 orients only what all tests agree on.
+    uc_rule, uc_priority
+        PC: causal-learn's rules for v-structures, 0 to 2 and 0 to 4. Rule 2 orients only what all tests agree
+        on.
+    max_conditions
+        PC: the size of the largest conditioning sets; None: as many as there are neighbours.
     score
         GES and BOSS: "bdeu" or "bic".
     equivalent_sample_size
         GES and BOSS: what the prior of the BDeu score is worth in rows; None: chosen by the data.
+    structure_prior
+        GES and BOSS: how many parents BDeu expects; None: one.
     time_limit
         Seconds after which the search ends with the best graph so far; None: no limit.
     """
@@ -50,9 +59,30 @@ class EstimateSettings:
     knowledge: Knowledge | str | os.PathLike[str] | None = None
     alpha: float = 0.01
     uc_rule: int = 2
+    uc_priority: int = 2
+    max_conditions: int | None = None
     score: ScoreName = "bdeu"
     equivalent_sample_size: float | None = None
+    structure_prior: float | None = None
     time_limit: float | None = None
+
+    @property
+    def known(self) -> Knowledge:
+        """The knowledge as a value; a file is read."""
+        if self.knowledge is None or isinstance(self.knowledge, Knowledge):
+            return self.knowledge or Knowledge()
+        return read_knowledge(self.knowledge)
+
+    def resolved(self) -> EstimateSettings:
+        """Return the settings with the knowledge as a value, and with what it says of the search.
+
+        Raises
+        ------
+        KnowledgeError
+            If a knowledge file can't be read (`read_knowledge`).
+        """
+        known = self.known
+        return replace(self, knowledge=known, **known.search)
 
     def for_resamples(self) -> EstimateSettings:
         """Return the settings with which the graphs of many resampled tables are estimated.

@@ -105,16 +105,24 @@ def test_a_limit_of_time_returns_a_graph_and_says_so(tmp_path, capsys):
     np.savetxt(
         table, codes, fmt="%d", delimiter=",", header=",".join(f"v{i}" for i in range(14)), comments=""
     )
-    assert main(["discover", str(table), "--time-limit", "1e-9", "--json"]) == 0
+    known = tmp_path / "known.toml"
+    known.write_text("[search]\ntime_limit = 1e-9\n")
+    assert main(["discover", str(table), "--knowledge", str(known), "--json"]) == 0
     printed = capsys.readouterr()
     assert "ended by the time limit of 1e-09 s: this is the best graph so far" in printed.err
     assert len(json.loads(printed.out)["nodes"]) == 14
 
 
-def test_bic_and_a_weight_of_the_prior_are_chosen_by_flags(tmp_path, capsys):
-    for flags in (["--score", "bic"], ["--equivalent-sample-size", "3"], ["--method", "boss"]):
-        assert main(["discover", "data/asia.csv", *flags, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["nodes"]
+def test_settings_of_the_search_stand_in_the_knowledge_file(tmp_path, capsys):
+    own = own_graph(tmp_path / "own.json", undirected=[["tub", "either"]])
+    checked = {}
+    for name, said in {"default": "", "bic": 'score = "bic"', "weight": "equivalent_sample_size = 3"}.items():
+        known = tmp_path / f"{name}.toml"
+        known.write_text(f"[search]\n{said}\n")
+        assert main([*SMALL, "--knowledge", str(known), "--check", own, "--json"]) == 0
+        checked[name] = json.loads(capsys.readouterr().out)["check"]
+    assert checked["bic"]["score_name"] == "bic"
+    assert len({check["score"] for check in checked.values()}) == 3
 
 
 def test_rows_in_which_a_variable_was_set_direct_its_edges(tmp_path, capsys):
@@ -137,7 +145,9 @@ def test_a_wide_table_is_told_beforehand_what_it_takes(tmp_path, capsys):
     pd.DataFrame(rng.integers(0, 2, (60, 200)), columns=[f"v{i}" for i in range(200)]).to_csv(
         table, index=False
     )
-    assert main(["discover", str(table), "--time-limit", ".01", "--json"]) == 0
+    known = tmp_path / "known.toml"
+    known.write_text("[search]\ntime_limit = 0.01\n")
+    assert main(["discover", str(table), "--knowledge", str(known), "--json"]) == 0
     said = capsys.readouterr().err
     assert "200 columns: the search takes some 6 s where the graph is sparse" in said
     assert main(["discover", "data/asia.csv", "--json"]) == 0

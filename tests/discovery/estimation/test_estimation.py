@@ -233,6 +233,15 @@ def test_settings_out_of_range_are_refused_by_name(settings, named, asia):
     assert "\n" not in str(refusal.value)
 
 
+def test_what_a_knowledge_file_says_of_the_search_holds(tmp_path, asia):
+    path = tmp_path / "known.toml"
+    path.write_text("[search]\nequivalent_sample_size = 3\nuc_rule = 5\n")
+    with pytest.raises(EstimationError, match="uc_rule 0, 1 or 2 but found 5"):
+        estimate(asia, "pc", knowledge=path)
+    path.write_text("[search]\nequivalent_sample_size = 3\n")
+    assert estimate(asia, knowledge=str(path)).equivalent_sample_size == 3
+
+
 def test_one_variable_is_refused():
     with pytest.raises(EstimationError, match="two variables but found 1"):
         estimate(table_of(np.zeros((30, 1)), 2))

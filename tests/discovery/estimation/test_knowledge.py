@@ -94,6 +94,10 @@ def test_contradictions_are_refused_by_name(read, text, names):
         ('required = [["A", "B", "C"]]', "'required' arrows between two variables but found"),
         ('forbidden = [["A", "A"]]', "'forbidden' arrows between two variables but found"),
         ("tiers = [[", "in TOML but found"),
+        ("search = 3", "'search' to be a table but found 3"),
+        ("[search]\nalhpa = 0.1", "'alhpa': did you mean 'alpha'"),
+        ('[search]\nalpha = "a"', "'alpha' of 'search' to be a number but found 'a'"),
+        ("[search]\nuc_rule = true", "'uc_rule' of 'search' to be a whole number but found True"),
     ],
 )
 def test_other_keys_and_shapes_are_refused_in_one_line(read, text, named):
