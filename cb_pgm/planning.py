@@ -21,10 +21,9 @@ import numpy as np
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.earlier_rows import drawn_rows
 from cb_pgm.policies.registry import make_policy, policy_kind
 from cb_pgm.search import is_forest
-from cb_pgm.simulation import Run, simulate
+from cb_pgm.simulation import Run, drawn_rows, simulate
 from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
 from cb_pgm.wording import decimal
 

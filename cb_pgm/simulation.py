@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations
 from cb_pgm.policies.base import Policy
-from cb_pgm.policies.earlier_rows import EarlierRows, warm_start
 from cb_pgm.policies.index_policy import IndexPolicy, RewardsAhead
 
 if TYPE_CHECKING:
@@ -23,7 +22,13 @@ if TYPE_CHECKING:
     from cb_pgm.model.system import CausalSystem
     from cb_pgm.search.trace import SearchTrace
 
-__all__ = ["Run", "simulate"]
+__all__ = ["MOST_OBSERVATIONS", "EarlierRows", "Run", "drawn_rows", "simulate"]
+
+#: The number of observations that a policy starts from at most; more seldom rule out more.
+MOST_OBSERVATIONS = 10_000
+
+#: Rows from before the first pull, with the intervention under which they were recorded.
+EarlierRows: TypeAlias = "tuple[tuple[Intervention, Observations], ...]"
 
 _CURVE_POINTS_PER_DECADE = 20
 _LARGEST_BATCH = 2**22  # codes per call of `tell`: bounds memory whatever batch size a policy requests
@@ -79,10 +84,9 @@ class Run:
 
     def outside(self, unit: RewardUnit) -> Run:
         """Return the outcome with differences of rewards in a person's unit; the best arm stays as it is."""
-        story = self.story and self.story.scaled(unit.width)
-        return replace(
-            self, regret=unit.difference(self.regret), regrets=self.regrets * unit.width, story=story
-        )
+        width = unit.difference(1.0)
+        story = self.story and self.story.scaled(width)
+        return replace(self, regret=self.regret * width, regrets=self.regrets * width, story=story)
 
     @property
     def curve(self) -> pd.DataFrame:
@@ -118,7 +122,7 @@ def simulate(
         The source of all randomness. Its first child seeds the draws of the system, its second those of the
         policy. None draws a fresh seed.
     earlier
-        Rows from which the policy learns what it can before its first pull (`cb_pgm.policies.earlier_rows`);
+        Rows from which the policy learns what it can before its first pull (`Policy.warm_start`);
         they must come from this system. They count no rounds: parents that they identify are identified
         after 0 rounds.
     progress
@@ -144,7 +148,7 @@ def simulate(
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     world_seed, policy_seed = sequence.spawn(2)
     policy = policy.fresh(np.random.default_rng(policy_seed))
-    started_from = warm_start(policy, earlier)
+    started_from = sum(len(rows) for arm, rows in earlier if policy.warm_start(arm, rows))
     rows = _RowsAhead(system, np.random.default_rng(world_seed))
     curve = _Curve(horizon, system.best_arm()[1])
 
@@ -177,6 +181,17 @@ def simulate(
         best_arm=policy.best_arm(),
         story=policy.story,
         started_from=started_from,
+    )
+
+
+def drawn_rows(
+    system: CausalSystem, counts: Mapping[Intervention, int], rng: np.random.Generator
+) -> EarlierRows:
+    """Return so many rows of each intervention, drawn from a system; those it can't make are left out."""
+    return tuple(
+        (arm, system.sample(arm, rows, rng))
+        for arm, rows in counts.items()
+        if rows and all(state in system.states.get(variable, ()) for variable, state in arm.items())
     )
 
 

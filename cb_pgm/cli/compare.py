@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def execute(options: Namespace) -> None:
     """Read both graphs and print their differences."""
     # Late imports, here and below: --help loads no other room.
-    from cb_pgm.pipeline.inputs import read_dag, read_graph
+    from cb_pgm.problem.graph_files import read_dag, read_graph
     from cb_pgm.search.cost import search_costs
     from discovery import compare
 

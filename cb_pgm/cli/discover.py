@@ -19,7 +19,7 @@ from cb_pgm.errors import CausalBanditError
 from cb_pgm.files import check_folder, json_text, print_text, whole_folder, write_text
 
 if TYPE_CHECKING:
-    from cb_pgm.pipeline.inputs import UsedGraph
+    from cb_pgm.problem.graph_files import UsedGraph
     from discovery import DiscreteTable, EdgeConfidence, EssentialGraph
     from discovery.estimation.settings import EstimateSettings
 
@@ -66,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def execute(options: Namespace) -> None:
     """Estimate the graph, write it and print it."""
     # Late imports, here and below: --help loads no other room.
-    from cb_pgm.pipeline.inputs import estimated_graph
+    from cb_pgm.problem.graph_files import estimated_graph
     from discovery import TableSettings, read
     from discovery.estimation.settings import EstimateSettings
 
@@ -138,7 +138,7 @@ def _graph_text(table: DiscreteTable, graph: EssentialGraph, form: str) -> str:
 
 def _own_graph(path: Path, table: DiscreteTable) -> EssentialGraph:
     """Read the graph to check, or the class of the DAG, which implies the same independencies."""
-    from cb_pgm.pipeline.inputs import read_graph
+    from cb_pgm.problem.graph_files import read_graph
 
     given = read_graph(path, table.variables)
     for repair in given.repairs:

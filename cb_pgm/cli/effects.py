@@ -121,7 +121,7 @@ def execute(options: Namespace) -> None:
 
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.effects.estimate import estimate_effects
-    from cb_pgm.pipeline.inputs import read_graph
+    from cb_pgm.problem.graph_files import read_graph
     from discovery.estimation.settings import EstimateSettings
     from discovery.table.discrete_table import read
     from discovery.table.settings import TableSettings

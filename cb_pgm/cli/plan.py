@@ -137,10 +137,9 @@ def _problem(
 ) -> tuple[CausalSystem | Callable[[Generator], CausalSystem], RewardUnit, dict[Intervention, int]]:
     """Return the system or a function that draws one, the unit of rewards, and a table's rows by arm."""
     from cb_pgm import instances
-    from cb_pgm.model.fitting import rehearse
     from cb_pgm.model.reward_unit import RewardUnit
-    from cb_pgm.pipeline.inputs import estimated_graph, read_truth
-    from cb_pgm.policies.earlier_rows import table_rows
+    from cb_pgm.problem import Problem
+    from cb_pgm.problem.truth import read_truth
 
     if options.model is not None:
         return read_truth(options.model, options.reward), RewardUnit(), {}
@@ -151,10 +150,10 @@ def _problem(
         table = read(options.data, options.reward, TableSettings(**settings_of(options, TableSettings)))
         for warning in table.warnings:
             note(f"warning: {warning}")
-        used = estimated_graph(table, EstimateSettings(**settings_of(options, EstimateSettings)))
-        unit = RewardUnit.of(table)
-        system = rehearse(unit.table(table), used.graph).system
-        return system, unit, {arm: len(rows) for arm, rows in table_rows(table, system.states)}
+        problem = Problem(table, EstimateSettings(**settings_of(options, EstimateSettings)))
+        system = problem.fitted.system
+        rows = {arm: len(rows) for arm, rows in problem.earlier_rows(system.states)}
+        return system, problem.unit, rows
     shapes: dict[int | None, Shape] = {None: "recursive", 2: "chain", 3: "binary"}
     if options.degree not in shapes:
         raise UsageError(

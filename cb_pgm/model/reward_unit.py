@@ -28,7 +28,8 @@ class RewardUnit:
     zero
         The reward that is 0 inside.
     width
-        The difference of rewards that is 1 inside; positive.
+        The difference of rewards that is 1 inside; negative where lower rewards are better, so that higher
+        ones are inside.
 
     Examples
     --------
@@ -55,6 +56,14 @@ class RewardUnit:
         low, high = float(rewards.min()), float(rewards.max())
         return cls(low, high - low)
 
+    def turned(self) -> RewardUnit:
+        """Return the unit in which a reward R inside is 1 − R: lower rewards are higher.
+
+        >>> RewardUnit(zero=10.0, width=4.0).turned().inside(11.0)
+        0.75
+        """
+        return RewardUnit(self.zero + self.width, -self.width)
+
     def inside(self, reward: float) -> float:
         """Return a person's reward as it is inside."""
         return (reward - self.zero) / self.width
@@ -64,16 +73,17 @@ class RewardUnit:
         return self.zero + reward * self.width
 
     def difference(self, inside: float) -> float:
-        """Return a difference of rewards inside, or their scale, in the person's unit."""
-        return inside * self.width
+        """Return a gain inside, or the scale of rewards, in the person's unit."""
+        return inside * abs(self.width)
 
     def difference_inside(self, difference: float) -> float:
         """Return a person's difference of rewards as it is inside."""
-        return difference / self.width
+        return difference / abs(self.width)
 
     def interval(self, inside: tuple[float, float]) -> tuple[float, float]:
         """Return an interval of rewards in the person's unit."""
-        return self.outside(inside[0]), self.outside(inside[1])
+        low, high = sorted(map(self.outside, inside))
+        return low, high
 
     def differences(self, inside: tuple[float, float]) -> tuple[float, float]:
         """Return an interval of differences in the person's unit."""

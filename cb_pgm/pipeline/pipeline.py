@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,25 +14,27 @@ import numpy as np
 from cb_pgm.effects.canonical import canonical_rows
 from cb_pgm.effects.noise import RewardScale, reward_scale
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.fitting import rehearse, rewards_of
+from cb_pgm.model.fitting import rewards_of
 from cb_pgm.model.reward_unit import RewardUnit
-from cb_pgm.pipeline import inputs
 from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.run_report import RunReport
 from cb_pgm.pipeline.settings import RunSettings
 from cb_pgm.pipeline.table_effects import table_effects
 from cb_pgm.pipeline.task import Entry, Played, Task
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.earlier_rows import EarlierRows, drawn_rows, table_rows
 from cb_pgm.policies.registry import POLICIES, make_policy, policy_kind
-from cb_pgm.simulation import simulate
-from cb_pgm.wording import did_you_mean, listed
+from cb_pgm.problem.graph_files import widened
+from cb_pgm.problem.problem import Problem, without_columns
+from cb_pgm.problem.truth import check_against_truth, read_truth, with_flipped_reward
+from cb_pgm.simulation import EarlierRows, drawn_rows, simulate
+from cb_pgm.wording import listed
+from discovery.estimation.settings import EstimateSettings
 from discovery.table.discrete_table import DiscreteTable, read
 
 if TYPE_CHECKING:
     from cb_pgm.effects.report import EffectsReport
     from cb_pgm.model.system import CausalSystem
-    from discovery import EssentialGraph
+    from discovery import EssentialGraph, Marginals
 
 __all__ = ["Pipeline", "play"]
 
@@ -68,26 +70,28 @@ class Pipeline(RunSettings):
             If a file can't be read.
         """
         self._check()
-        table = inputs.without_columns(read(self.csv, self.reward, self), self.hidden)
-        self._check_randomised(table)
+        table = without_columns(read(self.csv, self.reward, self), self.hidden)
         rewards_of(table)  # raises without rewards that differ
+        problem = Problem(
+            table,
+            estimation=EstimateSettings(**self.estimate_keywords()),
+            graph_file=self.graph,
+            not_settable=self.not_settable,
+            randomised=self.randomised,
+            minimize=self.minimize,
+        )
+        system, warnings = self._truth(table) or (problem.fitted.system, problem.fitted.warnings)
         unit = RewardUnit.of(table)
-        inside = unit.table(table)
-        truth = self._truth(table)
-        used = self._graph(table)
-        flip_from = 1.0 if self.minimize else None  # rewards inside are in [0, 1]
-        maximised = inside if flip_from is None else _flipped(inside, flip_from)
-        system, warnings = truth or self._fitted(maximised, used.graph)
-        used = replace(used, graph=inputs.widened(used.graph, system.states))
         scale = reward_scale(
-            canonical_rows(inside),
-            self._explaining(table, system),
+            canonical_rows(unit.table(table)),
+            [name for name in system.reward_parents if name in table.states],
             self.noise_scale,
             self.reward_range,
             unit,
         )
         context = self._context(system, scale, unit)
-        entries = tuple(self._entries(context, maximised, used.graph, system))
+        graph = replace(problem.graph, graph=widened(problem.graph.graph, system.states))
+        entries = tuple(self._entries(context, problem.marginals(system.states), graph.graph, system))
         if not entries:
             raise CausalBanditError(
                 "Expected a reward with an observed cause, as only oracles are to be played, but found none: "
@@ -96,19 +100,17 @@ class Pipeline(RunSettings):
         return Task(
             settings=self,
             seed=secrets.randbits(32) if self.seed is None else self.seed,
-            table=table,
-            graph=used,
+            problem=problem,
+            graph=graph,
             system=system,
             is_truth=self.truth is not None,
             context=context,
             scale=scale.outside(unit),
-            unit=unit,
-            flip_from=flip_from,
-            earlier=() if self.cold else table_rows(maximised, system.states, self.randomised),
+            earlier=() if self.cold else problem.earlier_rows(system.states),
             entries=entries,
             warnings=(
                 *table.warnings,
-                *used.warnings,
+                *graph.warnings,
                 *warnings,
                 *self._about_noise(context, system, unit),
                 *budget_warnings(entries, self.horizon, unit),
@@ -132,37 +134,14 @@ class Pipeline(RunSettings):
                 f"one (--truth), or leave the columns out of the table (--ignore)"
             )
 
-    def _check_randomised(self, table: DiscreteTable) -> None:
-        for variable in self.randomised:
-            if variable not in table.states:
-                raise CausalBanditError(
-                    f"Expected variables set at random to be in the table but found {variable!r}: "
-                    f"{did_you_mean(variable, table.states)}"
-                )
-
-    def _graph(self, table: DiscreteTable) -> inputs.UsedGraph:
-        if self.graph is not None:
-            return inputs.read_graph(self.graph, table.variables)
-        return inputs.estimated_graph(table, self)
-
     def _truth(self, table: DiscreteTable) -> tuple[CausalSystem, tuple[str, ...]] | None:
         """Return the true system and warnings; with `minimize` its reward is flipped, so higher is better."""
         if self.truth is None:
             return None
-        system = inputs.read_truth(self.truth, self.reward, self.not_settable, self.hidden)
-        inputs.check_against_truth(table, system, self.truth)
+        system = read_truth(self.truth, self.reward, self.not_settable, self.hidden)
+        check_against_truth(table, system, self.truth)
         warnings = tuple(_warnings_about(system))
-        return (inputs.with_flipped_reward(system) if self.minimize else system), warnings
-
-    def _fitted(self, table: DiscreteTable, graph: EssentialGraph) -> tuple[CausalSystem, tuple[str, ...]]:
-        """Return the system fitted to the table, and warnings."""
-        settable = inputs.settable_states(table.states, self.not_settable)
-        rehearsal = rehearse(table, graph, settable=settable)
-        return rehearsal.system, rehearsal.warnings
-
-    def _explaining(self, table: DiscreteTable, system: CausalSystem) -> Sequence[str]:
-        """Return the columns given which rewards scatter by σ: the reward's causes that the table has."""
-        return [name for name in system.reward_parents if name in table.states]
+        return (with_flipped_reward(system) if self.minimize else system), warnings
 
     def _about_noise(self, context: PolicyContext, system: CausalSystem, unit: RewardUnit) -> Iterator[str]:
         if context.noise_scale < system.noise_scale * (1 - 1e-9):
@@ -198,14 +177,14 @@ class Pipeline(RunSettings):
         )
 
     def _entries(
-        self, context: PolicyContext, table: DiscreteTable, graph: EssentialGraph, system: CausalSystem
+        self, context: PolicyContext, marginals: Marginals, graph: EssentialGraph, system: CausalSystem
     ) -> Iterator[Entry]:
         """Yield every policy, once for each graph that it plays on."""
-        worlds = {"estimated": (graph, inputs.marginals_over(table, system.states))}
+        worlds = {"estimated": (graph, marginals)}
         true_graph = system.true_graph()
         if self.truth is not None and true_graph is not None:
             # With the same marginals the two differ in the graph alone.
-            worlds["oracle"] = (true_graph, worlds["estimated"][1])
+            worlds["oracle"] = (true_graph, marginals)
         for name in dict.fromkeys(self.policies):
             kind = policy_kind(name)
             if kind.is_oracle and not system.reward_parents:
@@ -213,8 +192,8 @@ class Pipeline(RunSettings):
             if not kind.needs_graph:
                 yield Entry(name, "oracle" if kind.is_oracle else "none", make_policy(name, context))
                 continue
-            for where, (essential_graph, marginals) in worlds.items():
-                known = replace(context, graph=essential_graph, marginals=marginals)
+            for where, (essential_graph, frequencies) in worlds.items():
+                known = replace(context, graph=essential_graph, marginals=frequencies)
                 yield Entry(name, where, make_policy(name, known))
 
 
@@ -275,7 +254,7 @@ def play(
                 earlier=_earlier(task, run),
                 progress=progress,
             )
-            played.append(Played(entry.name, entry.graph, run, outcome.outside(task.unit)))
+            played.append(Played(entry.name, entry.graph, run, outcome.outside(task.problem.unit)))
     return RunReport(task, tuple(played), effects)
 
 
@@ -286,11 +265,3 @@ def _earlier(task: Task, run: int) -> EarlierRows:
     counts = {arm: len(rows) for arm, rows in task.earlier}
     draws = np.random.SeedSequence(task.seed, spawn_key=(zlib.crc32(b"table"), run))
     return drawn_rows(task.system, counts, np.random.default_rng(draws))
-
-
-def _flipped(table: DiscreteTable, flip_from: float) -> DiscreteTable:
-    """Return the table with the reward c − R for R."""
-    done = table.interventional
-    if done is not None and done.rewards is not None:
-        done = replace(done, rewards=flip_from - done.rewards)
-    return replace(table, rewards=flip_from - rewards_of(table), interventional=done)

@@ -144,14 +144,14 @@ def _of_pulls(task: Task, by: Played, best: ArmEstimate) -> Recommendation:
     nothing = Sample.of(rewards)
     nothing_interval = mean_interval(nothing, delta, binary=binary)
     cut = (max(0.0, best.low), min(1.0, best.high)) if binary else (best.low, best.high)
-    mean, interval = task.as_asked(best.mean), _ordered(task.as_asked(cut[0]), task.as_asked(cut[1]))
+    mean, interval = task.unit.outside(best.mean), task.unit.interval(cut)
     sign = -1 if task.settings.minimize else 1
     gains = _ordered(sign * (interval[0] - nothing_interval[1]), sign * (interval[1] - nothing_interval[0]))
     is_decided = gains[0] > 0
     what = setting(best.intervention)
     expected = (
         f"Expected {task.settings.reward}: {number(mean)}, interval {_text(interval)}, from {best.rows:,} "
-        f"rounds; the true mean is {number(task.as_asked(task.system.mean_reward(best.intervention)))}."
+        f"rounds; the true mean is {number(task.unit.outside(task.system.mean_reward(best.intervention)))}."
     )
     choice = (
         f"Set {what}. {expected}"

@@ -138,8 +138,8 @@ class RunReport:
             "hidden": list(system.hidden),
             "reward_parents": list(system.reward_parents),
             "best_arm": _arm(arm),
-            "best_mean": self.task.as_asked(mean),
-            "observational_mean": self.task.as_asked(system.mean_reward()),
+            "best_mean": self.task.unit.outside(mean),
+            "observational_mean": self.task.unit.outside(system.mean_reward()),
             "reward_gap": system.reward_gap(),
             "effect_gap": system.effect_gap(),
             "effective_reward_gap": effective_reward_gap,
@@ -183,8 +183,8 @@ def _what_was_played(task: Task) -> list[str]:
         unseen = f"; hidden: {listed(system.hidden)}" if system.hidden else ""
         played = [
             f"Truth   {settings.truth}: {causes}{unseen}",
-            f"Best    {arm} with mean reward {task.as_asked(mean):.4g}; without an intervention it is "
-            f"{task.as_asked(system.mean_reward()):.4g}",
+            f"Best    {arm} with mean reward {task.unit.outside(mean):.4g}; without an intervention it is "
+            f"{task.unit.outside(system.mean_reward()):.4g}",
         ]
     else:
         played = [f"Model   fitted to the table, for a rehearsal: {causes}"]

@@ -66,7 +66,7 @@ class RunSettings(TableSettings, EstimateSettings):
     cold
         Let policies start without any rows. Otherwise they learn from the table what they can before their
         first pull. In a rehearsal it is a table drawn anew from the fitted model for each run, with as many
-        rows of each intervention (`cb_pgm.policies.earlier_rows`).
+        rows of each intervention (`cb_pgm.problem.earlier_rows`).
     draws
         In a rehearsal: the number of resampled tables from which the effects are estimated.
     jobs, dask

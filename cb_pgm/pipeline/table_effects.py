@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cb_pgm.effects.estimate import estimate_effects
-from discovery.estimation.settings import EstimateSettings
 
 if TYPE_CHECKING:
     from cb_pgm.effects.report import EffectsReport
@@ -29,10 +28,9 @@ def table_effects(task: Task, progress: Callable[[int], object] | None = None) -
     settings = task.settings
     if task.is_truth:
         return None
-    known = {name: getattr(settings, name) for name in EstimateSettings.__dataclass_fields__}
     return estimate_effects(
         task.table,
-        settings=EstimateSettings(**known),
+        settings=task.problem.estimation,
         graph=None if settings.graph is None else task.graph.graph,
         not_settable=settings.not_settable,
         randomised=settings.randomised,

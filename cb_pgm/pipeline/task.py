@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from cb_pgm.effects.noise import RewardScale
     from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.model.system import CausalSystem
-    from cb_pgm.pipeline.inputs import UsedGraph
     from cb_pgm.pipeline.settings import RunSettings
     from cb_pgm.policies.base import Policy
     from cb_pgm.policies.context import PolicyContext
-    from cb_pgm.policies.earlier_rows import EarlierRows
-    from cb_pgm.simulation import Run
+    from cb_pgm.problem import Problem
+    from cb_pgm.problem.graph_files import UsedGraph
+    from cb_pgm.simulation import EarlierRows, Run
     from discovery import DiscreteTable
 
 __all__ = ["Entry", "Played", "Task", "budget_lines", "groups_of"]
@@ -57,8 +57,8 @@ class Task:
         The settings of the run.
     seed
         The seed in use.
-    table
-        The observations.
+    problem
+        The table, with the unit in which policies have rewards.
     graph
         The given or estimated graph, over the system's variables.
     system
@@ -69,10 +69,6 @@ class Task:
         What policies know: gaps, δ, σ and the states that can be set, with rewards as they are inside.
     scale
         How far the rewards scatter, and their range, with where both come from, in the table's unit.
-    unit
-        The table's unit of rewards; the system and the policies have rewards as they are inside.
-    flip_from
-        With `minimize` the number c with which a reward R inside is c − R in the system; else None.
     earlier
         The table's rows from which policies start, grouped by what was set, as they are in the system; none
         with `cold`.
@@ -84,14 +80,12 @@ class Task:
 
     settings: RunSettings
     seed: int
-    table: DiscreteTable
+    problem: Problem
     graph: UsedGraph
     system: CausalSystem
     is_truth: bool
     context: PolicyContext
     scale: RewardScale
-    unit: RewardUnit
-    flip_from: float | None
     earlier: EarlierRows
     entries: tuple[Entry, ...]
     warnings: tuple[str, ...]
@@ -101,9 +95,15 @@ class Task:
         """The number of rounds that `play` takes, over all policies and runs."""
         return self.settings.horizon * self.settings.runs * len(self.entries)
 
-    def as_asked(self, mean: float) -> float:
-        """Return a mean reward of the system on the scale of the table."""
-        return self.unit.outside(float(mean if self.flip_from is None else self.flip_from - mean))
+    @property
+    def table(self) -> DiscreteTable:
+        """The table, with rewards in a person's unit."""
+        return self.problem.table
+
+    @property
+    def unit(self) -> RewardUnit:
+        """The unit of rewards in the system and of the policies."""
+        return self.problem.unit
 
     def policy_of(self, played: Played) -> Policy:
         """Return the policy that was played, as it was before its first pull."""

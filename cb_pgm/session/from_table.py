@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
-from cb_pgm.model.fitting import choose_reward_parents, rehearse
-from cb_pgm.model.reward_unit import RewardUnit
-from cb_pgm.pipeline import inputs
+from cb_pgm.model.fitting import choose_reward_parents
 from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.task import Entry
-from cb_pgm.policies.earlier_rows import table_rows
 from cb_pgm.policies.registry import policy_kind
+from cb_pgm.problem.earlier_rows import table_rows
+from cb_pgm.problem.problem import Problem
 from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.setup import Beginning, Setup
@@ -96,40 +94,39 @@ def settings_of(
         )
     states = table.states if table.interventional is None else table.interventional.states
     source = {"rows": table.n_rows, "sha256": table.sha256}
-    maximised = table if not setup.minimize else replace(table, rewards=_flipped(rewards, reward))
-    unit = RewardUnit.of(table)
-    inside = unit.table(table)
-    if setup.minimize:
-        inside = replace(inside, rewards=1 - given_rewards(inside))
+    problem = Problem(
+        table,
+        estimation=setup,
+        graph_file=setup.graph,
+        not_settable=setup.not_settable,
+        minimize=setup.minimize,
+    )
     if not policy_kind(setup.policy).needs_graph:
         # Constant rewards, or none, say nothing about the reward's parents.
         varied = len(rewards) > 0 and float(np.ptp(rewards)) > 0
-        parents = setup.max_parents or (max(1, len(choose_reward_parents(inside))) if varied else 1)
+        parents = setup.max_parents or (max(1, len(choose_reward_parents(problem.inside))) if varied else 1)
         settings = setup.settings(
             reward, states, scale, max_parents=parents, source=source, merged=table.merged
         )
         return settings, tuple(notes)
 
-    if setup.graph is None:
-        used = inputs.estimated_graph(table, setup)
-    else:
-        used = inputs.read_graph(Path(setup.graph), table.variables)
     if table.n_rows < MIN_ROWS:  # of a given graph too the policy needs the probabilities of all states
         raise SessionError(
             f"Expected at least {MIN_ROWS} rows in which nothing was set for {setup.policy}, which works on "
             f"a graph, but found {table.n_rows}: choose a policy that works without one (screening, moss)"
         )
-    fitted = rehearse(inside, used.graph, settable=inputs.settable_states(table.states, setup.not_settable))
+    used, fitted = problem.graph, problem.fitted
     system = fitted.system
     reward_gap, effect_gap = system.effective_gaps(system.essential_graph())
+    asked = _flipped(rewards, reward) if setup.minimize else rewards  # as the session's file has them
     settings = setup.settings(
         reward,
         states,
         scale,
         max_parents=max(1, len(system.reward_parents)),
-        gaps=(unit.difference(reward_gap), effect_gap),
+        gaps=(problem.unit.difference(reward_gap), effect_gap),
         graph=used.graph,
-        marginals=inputs.marginals_over(maximised, states),
+        marginals=replace(problem.marginals(states), reward_mean=float(asked.mean())),
         source=source | {"graph": used.method},
         merged=table.merged,
     )

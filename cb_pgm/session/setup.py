@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import States
-from cb_pgm.pipeline.inputs import settable_states
+from cb_pgm.problem.problem import settable_states
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Earlier
 from cb_pgm.session.settings import RewardColumn, SessionSettings
@@ -144,7 +144,7 @@ class Setup(TableSettings, EstimateSettings):
             If no policy can be made with these settings.
         """
         can_set = {name: tuple(values) for name, values in states.items()}
-        settable = settable_states(can_set, self.not_settable) or can_set
+        settable = settable_states(can_set, self.not_settable)
         versions = {"cb_pgm": VERSION, "numpy": np.__version__}
         settings = SessionSettings(
             policy=self.policy,

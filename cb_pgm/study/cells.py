@@ -18,11 +18,10 @@ from cb_pgm.errors import StudyError
 from cb_pgm.model.intervention import Intervention, Observations
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.earlier_rows import MOST_OBSERVATIONS, EarlierRows
 from cb_pgm.policies.registry import make_policy
-from cb_pgm.simulation import simulate
+from cb_pgm.simulation import MOST_OBSERVATIONS, EarlierRows, simulate
 from cb_pgm.study.config import Cell, Part, is_oracle
-from cb_pgm.study.tables import fitted_system, unit_of
+from cb_pgm.study.tables import problem_of, unit_of
 from cb_pgm.wording import listed
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 from discovery.estimation.settings import Method
@@ -150,7 +149,7 @@ def _system(part: Part, run: int, seed: int) -> CausalSystem:
     """Return the system of a part; an instance is the same for all policies and graphs of a run."""
     wanted = dict(_without_rows(part.settings))
     if "table" in wanted:
-        return fitted_system(part)
+        return problem_of(part).fitted.system
     if "network" in wanted:
         return _network(wanted["network"], wanted["reward"], part.content)
     name = wanted.pop("instance")

@@ -217,7 +217,7 @@ from cb_pgm.errors import PolicyError, StudyError
 from cb_pgm.instances.copy_model import CopyOptions
 from cb_pgm.policies.registry import POLICIES, is_installed, own_policy
 from cb_pgm.study.parts import Part
-from cb_pgm.study.tables import LIST_KEYS, TABLE_KEYS, read_part
+from cb_pgm.study.tables import LIST_KEYS, TABLE_KEYS, problem_of
 from cb_pgm.wording import did_you_mean, listed
 from discovery.documents import toml_content
 from discovery.estimation.settings import METHODS
@@ -523,7 +523,7 @@ def _checked_table(part: dict[str, Any], where: str, folder: Path) -> Part:
         part = part | {"table": f"data frame {content}"}
     part = {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
     checked = replace(_labelled(part, f"{name} {part['reward']}"), content=content, frame=frame)
-    read_part(checked)  # a table that can't be used is refused before anything is played
+    problem_of(checked)  # a table that can't be used is refused before anything is played
     return checked
 
 

@@ -22,13 +22,13 @@ import pandas as pd
 from cb_pgm.errors import ReportError
 from cb_pgm.files import json_text, write_text
 from cb_pgm.model.bif import write_bif
-from cb_pgm.pipeline.inputs import marginals_over, with_flipped_reward
 from cb_pgm.pipeline.run_report import RunReport
 from cb_pgm.pipeline.task import Played, Task
 from cb_pgm.plotting.drawn_graph import draw_drawn_graph, drawn_edges_frame
 from cb_pgm.plotting.effects import draw_effects, effects_frame
 from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
 from cb_pgm.plotting.regret import draw_regret, regret_bands, save
+from cb_pgm.problem.truth import with_flipped_reward
 from cb_pgm.provenance import command, versions
 from discovery import EssentialGraph
 from discovery.documents import json_content
@@ -73,7 +73,7 @@ def write_run(report: RunReport, folder: Path) -> None:
         save(arms, folder / "effects")
         drawn = draw_drawn_graph(drawn_edges_frame(answer), task.table.variables, marked=leading)
         save(drawn, folder / "graphs")
-    flipped = bool(task.flip_from) and system.reward.noise is None  # the file has the reward as asked for
+    flipped = task.settings.minimize and system.reward.noise is None  # the file has the reward as asked for
     write_bif((with_flipped_reward(system) if flipped else system).network(), folder / "model.bif")
 
 
@@ -125,7 +125,7 @@ def run_material(report: RunReport) -> dict[str, Any]:
             "effective_effect_gap": effect_gap,
             "noise_scale": task.unit.difference(system.noise_scale),
             "smallest_probability": min(float(table.min()) for table in system.model.tables),
-            "observational_mean": task.as_asked(system.mean_reward()),
+            "observational_mean": task.unit.outside(system.mean_reward()),
             "marginal_rows": task.table.n_rows,
             "marginal_error": _marginal_error(report),
         },
@@ -205,7 +205,7 @@ def _story(played: Played) -> dict[str, Any]:
 def _marginal_error(report: RunReport) -> float:
     """How far the table's frequencies may be off, all at once, at the failure probability in use."""
     task = report.task
-    return marginals_over(task.table, task.system.states).sampling_error(task.context.failure_prob)
+    return task.problem.marginals(task.system.states).sampling_error(task.context.failure_prob)
 
 
 def _recommendation(report: RunReport) -> dict[str, Any] | None:

@@ -78,7 +78,7 @@ def test_the_estimate_itself_passes_its_check(tmp_path, capsys):
 
 def test_a_dag_of_ones_own_stands_for_its_class(tmp_path, capsys):
     """A chain of directed edges isn't an essential graph, but no edge may be added to make it one."""
-    from cb_pgm.pipeline.inputs import read_graph
+    from cb_pgm.problem.graph_files import read_graph
 
     chain = [["tub", "either"], ["either", "lung"], ["lung", "smoke"], ["smoke", "bronc"]]
     used = read_graph(own_graph(tmp_path / "chain.json", directed=chain))

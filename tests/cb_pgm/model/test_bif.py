@@ -89,7 +89,9 @@ def test_a_run_leaves_the_network_that_it_played_against(tmp_path: Path, minimiz
     played = report.task.system
     assert set(left.states) == set(played.states)
     for do in ({}, {"either": "yes"}, {"smoke": "no", "lung": "yes"}):
-        assert left.mean_reward(do) == pytest.approx(report.task.as_asked(played.mean_reward(do)), abs=1e-12)
+        assert left.mean_reward(do) == pytest.approx(
+            report.task.unit.outside(played.mean_reward(do)), abs=1e-12
+        )
 
 
 def test_a_run_against_a_truth_leaves_the_truth(tmp_path: Path) -> None:

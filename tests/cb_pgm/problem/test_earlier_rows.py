@@ -9,9 +9,9 @@ import pytest
 from cb_pgm import CausalSystem, Intervention
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.earlier_rows import MOST_OBSERVATIONS, drawn_rows, table_rows
 from cb_pgm.policies.registry import POLICIES, make_policy
-from cb_pgm.simulation import simulate
+from cb_pgm.problem.earlier_rows import table_rows
+from cb_pgm.simulation import MOST_OBSERVATIONS, drawn_rows, simulate
 from discovery import DiscreteTable
 
 NOTHING = Intervention()

@@ -9,16 +9,10 @@ import pandas as pd
 import pytest
 
 from cb_pgm import CausalBanditError, CausalSystem
-from cb_pgm.pipeline.inputs import (
-    check_against_truth,
-    marginals_over,
-    read_graph,
-    read_truth,
-    settable_states,
-    widened,
-    with_flipped_reward,
-)
 from cb_pgm.pipeline.pipeline import Pipeline
+from cb_pgm.problem.graph_files import read_graph, widened
+from cb_pgm.problem.problem import Problem, settable_states
+from cb_pgm.problem.truth import check_against_truth, read_truth, with_flipped_reward
 from cb_pgm.report.run.folder import write_run
 from cb_pgm.session.beginning import prepare
 from cb_pgm.session.replay import replay_log
@@ -68,7 +62,7 @@ def test_a_state_that_the_truth_lacks_is_refused_by_name(truth):
 def test_marginals_follow_the_truths_order_and_count_nothing_for_unseen_states(truth):
     states = {variable: tuple(reversed(values)) for variable, values in truth.states.items()}
     table = table_with({name: states[name] for name in list(states)[1:]}, {next(iter(states)): "False"})
-    marginals = marginals_over(table, truth.states)
+    marginals = Problem(table).marginals(truth.states)
     assert list(marginals.probabilities) == list(truth.states)
     assert marginals.rows == 60
     assert marginals.reward_mean == 0.5
@@ -100,7 +94,7 @@ def test_a_reward_without_a_state_needs_the_states_0_and_1():
 
 def test_what_cant_be_set_is_left_out_and_unknown_names_are_refused():
     states = {"a": ("0", "1"), "b": ("x", "y")}
-    assert settable_states(states, ()) is None
+    assert settable_states(states, ()) == states
     assert settable_states(states, ("a",)) == {"b": ("x", "y")}
     with pytest.raises(CausalBanditError, match="'aa': did you mean 'a'"):
         settable_states(states, ("aa",))

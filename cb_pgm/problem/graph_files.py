@@ -1,0 +1,188 @@
+"""Graphs that policies work on: estimated from a table, or read from a file and checked against one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from cb_pgm.model.bif import read_bif_model
+from cb_pgm.wording import count, did_you_mean
+from discovery import EssentialGraph, GraphError, estimate, repair
+from discovery.documents import json_content
+from discovery.estimation.settings import EstimateSettings
+from discovery.graphs.graph_json import parse_graph
+
+if TYPE_CHECKING:
+    from discovery import DiscreteTable
+
+__all__ = ["UsedGraph", "estimated_graph", "read_dag", "read_graph", "widened"]
+
+#: What ``cb-pgm discover --json`` says of a graph beside the graph.
+_REMARKS = ("method", "repairs", "seconds", "data", "warnings", "bootstrap", "check")
+
+
+@dataclass(frozen=True)
+class UsedGraph:
+    """The graph that policies work on.
+
+    Attributes
+    ----------
+    graph
+        The essential graph.
+    method
+        The method of estimation ("ges-boss", for example), or "given" for a graph from a file.
+    repairs
+        The changes that made it a valid essential graph, one sentence each.
+    seconds
+        Time of the estimation, in seconds; 0 for a graph from a file.
+    warnings
+        What may be wrong with the estimate, one sentence each.
+    equivalent_sample_size
+        What BDeu's prior was worth in rows when the graph was estimated; 1 where it had no part.
+    """
+
+    graph: EssentialGraph
+    method: str
+    repairs: tuple[str, ...] = ()
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    equivalent_sample_size: float = 1.0
+
+
+def estimated_graph(
+    table: DiscreteTable,
+    settings: EstimateSettings,
+    *,
+    progress: Callable[[str], object] | None = None,
+    interruptible: bool = False,
+) -> UsedGraph:
+    """Estimate the graph of a table with `discovery.estimate`, which explains `progress` and `interruptible`.
+
+    Raises
+    ------
+    DiscoveryError
+        If a setting is out of its range, or the graph can't be estimated from the table.
+    """
+    found = estimate(table, **settings.estimate_keywords(), progress=progress, interruptible=interruptible)
+    return UsedGraph(
+        found.graph,
+        found.method,
+        tuple(map(str, found.repairs)),
+        found.seconds,
+        found.warnings,
+        found.equivalent_sample_size,
+    )
+
+
+def read_graph(path: str | PathLike[str], nodes: Sequence[str] | None = None) -> UsedGraph:
+    """Read a graph, and repair it where it isn't a valid essential graph.
+
+    A DAG stands for its equivalence class.
+
+    Parameters
+    ----------
+    path
+        JSON as written by `EssentialGraph.to_json` or ``cb-pgm discover --json``, or a network in BIF.
+    nodes
+        The variables that the graph must have, in the wanted order; None: those of the file, in its order.
+
+    Raises
+    ------
+    GraphError
+        If the file holds no graph, or a graph over other variables.
+    """
+    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    if not _is_json(text):
+        found = EssentialGraph.from_dag(_dag_of_bif(path))
+        return UsedGraph(widened(found, _checked_nodes(found.nodes, nodes, path)), "given")
+    given = parse_graph(_without_remarks(text))
+    wanted = _checked_nodes(given.nodes, nodes, path)
+    dag: nx.DiGraph[str] = nx.DiGraph()
+    dag.add_nodes_from(wanted)
+    dag.add_edges_from(given.directed)
+    if not (given.undirected or given.bidirected or given.background) and nx.is_directed_acyclic_graph(dag):
+        found = EssentialGraph.from_dag(dag)
+        return UsedGraph(found, "given", warnings=_open_directions(found, path))
+    try:
+        if not given.bidirected:
+            graph = EssentialGraph(wanted, given.directed, given.undirected, given.background)
+            return UsedGraph(graph, "given")
+    except GraphError:
+        pass  # the list of repairs names the faults
+    graph, changes = repair(wanted, given.directed, given.undirected, given.bidirected)
+    return UsedGraph(graph, "given", tuple(map(str, changes)))
+
+
+def read_dag(path: str | PathLike[str]) -> nx.DiGraph[str] | None:
+    """Return the DAG of a network in BIF; None for a graph in JSON, which is an equivalence class of DAGs."""
+    return (
+        None if _is_json(Path(path).read_text(encoding="utf-8-sig", errors="replace")) else _dag_of_bif(path)
+    )
+
+
+def widened(graph: EssentialGraph, nodes: Iterable[str]) -> EssentialGraph:
+    """Return the graph over `nodes`, in their order; nodes that the given graph lacks become isolated."""
+    return EssentialGraph(nodes, graph.directed, graph.undirected, graph.background)
+
+
+def _dag_of_bif(path: str | PathLike[str]) -> nx.DiGraph[str]:
+    model = read_bif_model(Path(path))
+    dag: nx.DiGraph[str] = nx.DiGraph()
+    dag.add_nodes_from(model.variables)
+    dag.add_edges_from(
+        (model.variables[parent], child)
+        for child, parents in zip(model.variables, model.parents, strict=True)
+        for parent in parents
+    )
+    return dag
+
+
+def _checked_nodes(
+    found: Sequence[str], nodes: Sequence[str] | None, path: str | PathLike[str]
+) -> tuple[str, ...]:
+    """Return the nodes in the wanted order, or raise GraphError with the first node at fault."""
+    if nodes is None:
+        return tuple(found)
+    for node in found:
+        if node not in nodes:
+            raise GraphError(
+                f"Expected the same variables but found {node!r} in {path}: {did_you_mean(node, nodes)}"
+            )
+    for node in nodes:
+        if node not in found:
+            raise GraphError(
+                f"Expected the same variables but found no {node!r} in {path}: add it to its nodes"
+            )
+    return tuple(nodes)
+
+
+def _open_directions(graph: EssentialGraph, path: str | PathLike[str]) -> tuple[str, ...]:
+    """Return the warning that a DAG has directions which observations can't show; none if it hasn't."""
+    if not graph.undirected:
+        return ()
+    return (
+        f"{path} is a DAG and stands for its equivalence class, which leaves "
+        f'{count(len(graph.undirected), "direction")} open: list directions that you know as "background" '
+        "of undirected edges",
+    )
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith(("{", "["))
+
+
+def _without_remarks(text: str) -> str:
+    """Return the graph alone where the text is what ``cb-pgm discover --json`` printed."""
+    try:
+        content = json_content(text)
+    except ValueError:
+        return text
+    if not isinstance(content, dict):
+        return text
+    return json.dumps({key: value for key, value in content.items() if key not in _REMARKS})
