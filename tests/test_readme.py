@@ -82,7 +82,7 @@ def test_every_option_it_names_exists(capsys: pytest.CaptureFixture[str]) -> Non
     def options(*command: str) -> str:
         if command not in helps:
             with pytest.raises(SystemExit):
-                main([*command, "--help"])
+                main([*command, "--help-all"])
             helps[command] = capsys.readouterr().out
         return helps[command]
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path
 
 from cb_pgm.cli.console import note
 from cb_pgm.cli.options import add_result
+from cb_pgm.cli.usage import Parser
 from cb_pgm.files import json_text, print_text
 from cb_pgm.wording import listed
 
 __all__ = ["add_arguments", "execute"]
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of `compare`."""
+def add_arguments(parser: Parser) -> None:
+    """Add the flags of `compare`."""
+    parser.epilog = "example: cb-pgm compare runs/asia/graph.json data/asia.bif"
     parser.add_argument("estimated", type=Path, metavar="EST", help="the estimated graph, JSON or BIF")
     parser.add_argument(
         "truth", type=Path, metavar="TRUTH", help="the true graph over the same variables, JSON or BIF"

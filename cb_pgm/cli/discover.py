@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,12 @@ from cb_pgm.cli.discover_text import (
     confidence_content,
     edge_lines,
 )
-from cb_pgm.cli.options import add_output, add_table, count, seed, settings_of
+from cb_pgm.cli.flags import add_flags, count, seed, settings_of
+from cb_pgm.cli.options import TABLE, add_csv, add_output, add_table_rest
+from cb_pgm.cli.usage import Parser
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.files import check_folder, json_text, print_text, whole_folder, write_text
+from cb_pgm.pipeline.settings import RunSettings
 
 if TYPE_CHECKING:
     from cb_pgm.problem.graph_files import UsedGraph
@@ -31,36 +34,38 @@ _SECONDS_AT_100 = 2.0  # of the default search, with 10,000 rows of a graph of 1
 _GROWTH = 1.55  # 5.6 s at 200 columns, 24 at 500, 70 at 1,000
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of `discover`."""
-    add_table(parser, reward_required=False)
-    add_output(
-        parser,
-        out="a file for the graph, ending in .json, .dot, .graphml, .dagitty or .bif, or a folder for "
-        "graph.json and its picture",
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add the flags of `discover`."""
+    parser.epilog = "example: cb-pgm discover data/asia.csv --reward xray=yes --bootstrap 100 --out runs/asia"
+    add_csv(parser)
+    add_flags(parser, RunSettings, f"{TABLE} method knowledge", defaults={"reward": None})
     parser.add_argument(
-        "--format",
-        choices=_FORMATS,
-        help="print the graph in this form instead of text; bif: with tables fitted to one DAG of its class",
-    )
-
-    group = parser.add_argument_group("what the table says of the graph")
-    group.add_argument(
         "--bootstrap",
         type=count,
         metavar="N",
         help="estimate the graphs of N resampled tables, too (100, say), and give how often each has an edge",
     )
-    group.add_argument("--jobs", type=count, default=1, metavar="N", help="number of processes (default: 1)")
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of --bootstrap (default: 0)")
-    group.add_argument(
+    parser.add_argument(
         "--check",
         type=Path,
         metavar="GRAPH",
         help="a graph of your own (JSON or BIF): which independencies that it implies the table refutes, and "
         "its score beside the estimated graph's",
     )
+    parser.add_argument(
+        "--format",
+        choices=_FORMATS,
+        metavar="FORM",
+        help=f"print the graph as {', '.join(_FORMATS)} instead of text; bif: fitted to one DAG of its class",
+    )
+    add_output(
+        parser,
+        out=f"a file for the graph, ending in {', '.join('.' + form for form in _FORMATS)}, or a folder for "
+        "graph.json and its picture",
+    )
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of --bootstrap (default: 0)")
+    parser.add_argument("--jobs", type=count, default=1, metavar="N", help="number of processes (default: 1)")
+    add_table_rest(parser)
 
 
 def execute(options: Namespace) -> None:
@@ -222,7 +227,10 @@ def _text(
     options: Namespace,
 ) -> str:
     graph, given = used.graph, table.interventional
-    sources = [*(["required"] if options.knowledge else []), *(["by interventions"] if given else [])]
+    sources = [
+        *(["required"] if hasattr(options, "knowledge") else []),
+        *(["by interventions"] if given else []),
+    ]
     rows = f"{table.n_rows:,} rows" + (f" and {len(given):,} in which a variable was set" if given else "")
     lines = [
         f"{options.csv}: {rows}, {len(table.variables)} variables; {used.method} "

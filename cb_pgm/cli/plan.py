@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cb_pgm.cli.console import note, progress, waiting
-from cb_pgm.cli.options import (
-    TABLE_HELP,
-    add_result,
-    add_table_settings,
-    count,
-    policy_summaries,
-    positive,
-    probability,
-    seed,
-    settings_of,
-)
-from cb_pgm.cli.usage import UsageError
+from cb_pgm.cli.flags import add_flags, count, positive, settings_of
+from cb_pgm.cli.options import TABLE, TABLE_HELP, add_result, add_table_rest
+from cb_pgm.cli.usage import Parser, UsageError
 from cb_pgm.files import json_text, print_text
-from cb_pgm.policies.registry import POLICIES
+from cb_pgm.pipeline.settings import RunSettings
 from cb_pgm.wording import decimal
 
 if TYPE_CHECKING:
@@ -36,69 +27,35 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "execute"]
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of `plan`."""
-    group = parser.add_argument_group("the problem: one of --data, --model, --n")
-    group.add_argument("--data", type=Path, metavar="CSV", help=f"table to fit a model to. {TABLE_HELP}")
-    group.add_argument("--model", type=Path, metavar="BIF", help="network to simulate")
-    group.add_argument(
-        "--n", type=count, metavar="N", help="number of variables of a random tree, drawn anew for each run"
+_DEFAULTS = {"policies": None, "horizon": 10_000, "runs": 20, "failure_prob": 0.05, "seed": 0, "cold": False}
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add the flags of `plan`."""
+    parser.epilog = "example: cb-pgm plan --data data/asia.csv --reward xray=yes --horizon 2000"
+    parser.add_argument("--data", type=Path, metavar="CSV", help=f"table to fit a model to. {TABLE_HELP}")
+    parser.add_argument("--model", type=Path, metavar="BIF", help="network to simulate")
+    parser.add_argument(
+        "--n", type=count, metavar="N", help="variables of a random tree, drawn anew for each run"
     )
-    group.add_argument(
-        "--n-states", type=count, default=3, metavar="K", help="states of each variable (default: 3)"
-    )
-    group.add_argument(
-        "--degree",
-        type=count,
-        metavar="D",
-        help="2 for a chain, 3 for a binary tree (default: a random recursive tree)",
-    )
-    group.add_argument(
-        "--reward-gap", type=positive, metavar="GAP", help="Δ of the random tree, for the mean reward"
-    )
-    group.add_argument(
-        "--effect-gap", type=positive, metavar="GAP", help="ε of the random tree, for effects on neighbours"
-    )
-    group.add_argument(
-        "--noise", type=positive, default=1.0, metavar="S", help="σ of the random tree's reward (default: 1)"
-    )
-    add_table_settings(parser, reward_required=False)
-    group = parser.add_argument_group("the bandit")
-    group.add_argument(
-        "--policy",
-        nargs="+",
-        choices=list(POLICIES),
-        metavar="NAME",
-        help=f"policies to compare with ucb (default: a few). {policy_summaries(POLICIES)}",
-    )
-    group.add_argument(
-        "--horizon", type=count, default=10_000, metavar="T", help="rounds of each run (default: 10000)"
-    )
-    group.add_argument("--failure-prob", type=probability, default=0.05, metavar="P", help="δ (default: .05)")
-    group.add_argument(
-        "--runs",
-        type=count,
-        default=20,
-        metavar="N",
-        help="runs of each policy at most; fewer where the forecast is stable (default: 20)",
-    )
-    group.add_argument(
+    add_flags(parser, RunSettings, "policies horizon runs failure_prob cold seed", defaults=_DEFAULTS)
+    parser.add_argument(
         "--seconds",
         type=positive,
         default=30.0,
         metavar="S",
         help="time after which no run but the first of each policy goes on (default: 30)",
     )
-    group.add_argument(
-        "--cold",
-        action="store_true",
-        help="let policies start without any rows; with --data they start from as many rows, drawn from the "
-        "fitted model, as the table has",
-    )
-    group.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="seed of all randomness (default: 0)"
-    )
     add_result(parser)
+    add_flags(parser, RunSettings, TABLE, title="the table", defaults={"reward": None})
+    parser.add_rare("--n-states", type=count, default=3, metavar="K", help="states of the tree's variables")
+    parser.add_rare(
+        "--degree", type=count, metavar="D", help="2 for a chain, 3 for a binary tree (default: recursive)"
+    )
+    parser.add_rare("--reward-gap", type=positive, metavar="GAP", help="Δ of the tree, for the mean reward")
+    parser.add_rare("--effect-gap", type=positive, metavar="GAP", help="ε of the tree, for its neighbours")
+    parser.add_rare("--noise", type=positive, default=1.0, metavar="S", help="σ of the tree's reward")
+    add_table_rest(parser)
 
 
 def execute(options: Namespace) -> None:
@@ -114,7 +71,7 @@ def execute(options: Namespace) -> None:
 
     with waiting("Setting up the problem"):
         problem, unit, rows = _problem(options)
-    policies = options.policy or DEFAULT_POLICIES
+    policies = options.policies or DEFAULT_POLICIES
     total = options.horizon * options.runs * len({"ucb", *policies})
     with progress(total, "Simulating") as step:
         plan = make_plan(

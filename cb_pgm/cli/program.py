@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from cb_pgm.cli.console import note
-from cb_pgm.cli.usage import COMMANDS, UsageError, WholeNames
+from cb_pgm.cli.usage import COMMANDS, Parser, UsageError
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.provenance import VERSION, recorded_command
 from discovery.errors import DiscoveryError, TableError
@@ -41,13 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     debug = "--debug" in arguments
     closed = _prepare_output(debug)
     try:
-        parser, commands = _parsers(arguments)
-        options = parser.parse_args(arguments)
+        plain = [text for text in arguments if text != "--debug"]
+        options, unknown = _parser(plain).parse_known_args(plain)
+        options.parser.refuse_unknown(unknown)
         try:
             with recorded_command(arguments), _ending_on_signals():
                 _module(options.command).execute(options)
         except UsageError as error:
-            commands[options.command].error(str(error))
+            options.parser.error(str(error))
         sys.stdout.flush()
         if closed:
             raise CausalBanditError("Expected an open stdout but found it closed: redirect it to a file")
@@ -100,26 +101,22 @@ def _ending_on_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _parsers(arguments: Sequence[str]) -> tuple[ArgumentParser, dict[str, ArgumentParser]]:
-    """Build the parser; only subcommands among `arguments` get their options, so that --help is quick."""
-    parser = ArgumentParser(
+def _parser(arguments: Sequence[str]) -> Parser:
+    """Build the parser; only subcommands among `arguments` get their flags, so that --help is quick."""
+    parser = Parser(
         prog="cb-pgm",
         description="Causal bandits with an unknown graph: find the intervention with the best mean reward.",
-        epilog="Options of a command: cb-pgm run --help. Only --policy module:attribute and the file of a study "
-        "run code of yours: play no study that you don't trust. All other files are read as data.",
-        allow_abbrev=False,
+        epilog="Flags of a command: cb-pgm run --help. Only --policy module:attribute and the file of a "
+        "study run code of yours: play no study that you don't trust. All other files are read as data.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    parser.add_argument("--debug", action="store_true", help="print the traceback of an error too")
+    parser.add_argument("--debug", action="store_true", help="print the traceback of an error, too")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
-    commands = {}
     for name, summary in COMMANDS.items():
-        commands[name] = subparsers.add_parser(
-            name, help=summary, description=summary, allow_abbrev=False, formatter_class=WholeNames
-        )
+        command = subparsers.add_parser(name, help=summary, description=summary)
         if name in arguments:
-            _module(name).add_arguments(commands[name])
-    return parser, commands
+            _module(name).add_arguments(command)
+    return parser
 
 
 def _module(command: str) -> Any:

@@ -2,43 +2,49 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from cb_pgm.cli.console import note, waiting
-from cb_pgm.cli.options import add_bandit, add_result, add_table, check_reward_scale, count, real, settings_of
+from cb_pgm.cli.flags import add_flags, count, real, settings_of
+from cb_pgm.cli.options import POLICY_REST, TABLE, add_csv, add_result, add_table_rest, check_reward_scale
+from cb_pgm.cli.usage import Parser
 from cb_pgm.files import json_text, print_text
+from cb_pgm.pipeline.settings import RunSettings
 
 __all__ = ["add_arguments", "execute"]
 
 _NO_LIMIT = 2**62
+_DEFAULTS = {"policies": ["screening"], "horizon": None, "runs": 1}
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of `replay`."""
-    add_table(parser, reward_required=True)
-    add_bandit(parser, horizon=_NO_LIMIT, several=True)
-    group = parser.add_argument_group("the replay")
-    group.add_argument(
+def add_arguments(parser: Parser) -> None:
+    """Add the flags of `replay`."""
+    parser.epilog = (
+        "example: cb-pgm replay LOG.csv --intervention-column COL --reward recovered=yes --runs 20"
+    )
+    add_csv(parser)
+    add_flags(parser, RunSettings, f"intervention_column {TABLE} not_settable", required=["reward"])
+    add_flags(parser, RunSettings, "policies horizon runs seed minimize", defaults=_DEFAULTS)
+    parser.add_argument(
+        "--batch", type=count, default=1, metavar="N", help="rows of each pull, at least (default: 1)"
+    )
+    parser.add_argument(
         "--fewest-rows",
         type=count,
         default=20,
         metavar="N",
         help="leave out arms with fewer than N rows (default: 20)",
     )
-    group.add_argument(
-        "--batch", type=count, default=1, metavar="N", help="rows of each pull, at least (default: 1)"
-    )
-    group.add_argument(
-        "--runs", type=count, default=1, metavar="N", help="replays, each in another order (default: 1)"
-    )
-    group.add_argument(
+    parser.add_argument(
         "--hold-out",
         type=real,
         default=0.0,
         metavar="SHARE",
-        help="share of the observations, drawn at random, kept for pulls of nothing (default: 0)",
+        help="share of the observations, drawn at random, kept for pulls of do() (default: 0)",
     )
     add_result(parser)
+    add_flags(parser, RunSettings, POLICY_REST, rest=True)
+    add_table_rest(parser)
 
 
 def execute(options: Namespace) -> None:
@@ -49,9 +55,10 @@ def execute(options: Namespace) -> None:
     from cb_pgm.session.replay import replay_log
     from cb_pgm.session.setup import Setup
 
+    setup = settings_of(options, Setup) | {"data": options.csv, "horizon": options.horizon or _NO_LIMIT}
     with waiting("Replaying"):
         report = replay_log(
-            Setup(data=options.csv, **settings_of(options, Setup)),
+            Setup(**setup),
             options.policies,
             runs=options.runs,
             fewest=options.fewest_rows,

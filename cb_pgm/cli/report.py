@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from cb_pgm.cli.console import waiting
 from cb_pgm.cli.options import add_result
+from cb_pgm.cli.usage import Parser
 from cb_pgm.errors import ReportError
 from cb_pgm.files import json_text, print_text
 
 __all__ = ["add_arguments", "execute"]
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of `report`."""
+def add_arguments(parser: Parser) -> None:
+    """Add the flags of `report`."""
+    parser.epilog = "example: cb-pgm report runs/mine"
     parser.add_argument(
         "folder", type=Path, metavar="DIR", help="folder of run --out, of study --out or of a session"
     )

@@ -1,87 +1,39 @@
-"""`cb-pgm run`: from a CSV to a bandit run, against a true network or as a rehearsal."""
+"""`cb-pgm run`: from a CSV to simulated bandits, on a true network or on one fitted to the table."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
+from argparse import Namespace
 
 from cb_pgm.cli.console import note, progress, waiting
-from cb_pgm.cli.effects import add_engine, add_randomised, check_engine, check_reward_range
-from cb_pgm.cli.options import (
-    add_output,
-    add_problem,
-    add_table,
-    count,
-    policy_name,
-    policy_summaries,
-    seed,
-    settings_of,
-)
-from cb_pgm.cli.usage import UsageError
+from cb_pgm.cli.flags import add_flags, add_rest, settings_of
+from cb_pgm.cli.options import SEARCH, TABLE, add_csv, add_output, add_toml_help
+from cb_pgm.cli.usage import Parser
 from cb_pgm.files import check_folder, json_text, print_text, whole_folder
+from cb_pgm.pipeline.settings import RunSettings
 from cb_pgm.policies.registry import POLICIES
 
 __all__ = ["add_arguments", "execute"]
 
+_FIRST = "not_settable policies horizon truth seed"
+_SECOND = "minimize knowledge graph max_parents hidden cold runs"
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of `run`."""
-    add_table(parser, reward_required=True)
-    group = parser.add_argument_group("the bandit")
-    group.add_argument(
-        "--truth",
-        type=Path,
-        metavar="BIF",
-        help="true network to play against; without it the run is a rehearsal on a model fitted to the table",
+
+def add_arguments(parser: Parser) -> None:
+    """Add the flags of `run`."""
+    parser.epilog = (
+        f"policies: {' '.join(POLICIES)}\n\n"
+        "example: cb-pgm run data/asia.csv --reward xray=yes --truth data/asia.bif --horizon 2000 --seed 1"
     )
-    group.add_argument(
-        "--hidden",
-        nargs="+",
-        default=(),
-        metavar="NAME",
-        help="variables of the true network that are sampled but never shown, listed or set",
-    )
-    group.add_argument(
-        "--policy",
-        dest="policies",
-        nargs="+",
-        default=["cn-ucb", "screening", "moss"],
-        type=policy_name,
-        metavar="NAME",
-        help=f"{policy_summaries(POLICIES)} ; or module:attribute(key=value) for one "
-        "of your own, which runs code: it is imported from where Python imports, sys.path, and from nowhere "
-        "else (default: cn-ucb screening moss)",
-    )
-    group.add_argument(
-        "--horizon", type=count, default=100_000, metavar="T", help="rounds of each run (default: 100000)"
-    )
-    group.add_argument("--runs", type=count, default=1, metavar="N", help="runs of each policy (default: 1)")
-    add_problem(
-        group,
-        source="(default: that of the true network, or of the fitted model)",
-        reward_range="lowest and highest reward, for the bounds that assume nothing (default: as in the "
-        "table)",
-        noise_scale="σ of the rewards (default: ½ for rewards of 0 and 1, else that of the residuals)",
-    )
-    add_randomised(group)
-    group.add_argument(
-        "--cold",
-        action="store_true",
-        help="let policies start without any rows; by default they learn from the table's first, in a "
-        "rehearsal from as many rows of the fitted model",
-    )
-    group.add_argument("--seed", type=seed, metavar="N", help="seed of all randomness (default: drawn)")
-    add_engine(parser.add_argument_group("the effects, in a rehearsal"))
+    add_csv(parser)
+    add_flags(parser, RunSettings, f"{TABLE} {_FIRST}", required=["reward"])
     add_output(parser, out="folder for the outcome as JSON, settings, regret curves and pictures")
+    add_flags(parser, RunSettings, _SECOND, title="more")
+    add_rest(parser, RunSettings, without=f"{SEARCH} dask")
+    add_toml_help(parser, "discovery.estimation.knowledge", "--knowledge's file")
 
 
 def execute(options: Namespace) -> None:
     """Read the table, estimate its graph, play the policies and print the outcome."""
-    check_reward_range(options)
-    check_engine(options)
-    if options.hidden and options.truth is None:
-        raise UsageError("--hidden goes with --truth: it hides variables of the true network")
-
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.pipeline.pipeline import Pipeline, play
     from cb_pgm.pipeline.table_effects import table_effects
@@ -89,14 +41,15 @@ def execute(options: Namespace) -> None:
 
     folder = options.out
     check_folder(folder, force=options.force)
+    pipeline = Pipeline(**settings_of(options, RunSettings))
     with waiting("Reading the table and estimating its graph"):
-        task = Pipeline(**settings_of(options, Pipeline)).prepare()
+        task = pipeline.prepare()
     for warning in task.warnings:
         note(f"warning: {warning}")
     if options.json:
         note("\n".join(budget_lines(task)))
     with whole_folder(folder) as place:
-        with progress(options.draws, "Drawing graphs", unit="draw") as step:
+        with progress(pipeline.draws, "Drawing graphs", unit="draw") as step:
             effects = table_effects(task, step)
         with progress(task.rounds, "Playing") as step:
             report = play(task, step, effects)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.cli.console import note, waiting
-from cb_pgm.cli.options import (
-    TABLE_HELP,
-    add_bandit,
-    add_result,
-    add_table_settings,
-    check_reward_scale,
-    count,
-    policy_name,
-    settings_of,
-)
-from cb_pgm.cli.usage import UsageError, WholeNames
+from cb_pgm.cli.flags import add_flags, count, policy_name, real_policy, settings_of
+from cb_pgm.cli.options import POLICY_REST, TABLE, TABLE_HELP, add_result, add_table_rest, check_reward_scale
+from cb_pgm.cli.usage import Parser, UsageError
 from cb_pgm.files import json_text, print_text
+from cb_pgm.pipeline.settings import RunSettings
 
 if TYPE_CHECKING:
     from cb_pgm.session.state import OpenPull
@@ -28,37 +21,25 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "execute"]
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the verbs and their options."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, title="verbs")
 
-    def verb(name: str, summary: str) -> ArgumentParser:
-        added = verbs.add_parser(
-            name, help=summary, description=summary, allow_abbrev=False, formatter_class=WholeNames
-        )
+    def verb(name: str, summary: str) -> Parser:
+        added: Parser = verbs.add_parser(name, help=summary, description=summary)
         added.add_argument("folder", type=Path, metavar="DIR", help="the session's folder")
         add_result(added)
+        if name not in ("start", "export"):
+            added.add_rare(
+                "--policy",
+                type=policy_name,
+                metavar="NAME",
+                help="the session's policy, if it is your own (module:attribute): runs its code, which a "
+                "session's file alone never does",
+            )
         return added
 
-    start = verb("start", "start a session in a new folder")
-    start.add_argument("--data", type=Path, metavar="CSV", help=TABLE_HELP)
-    start.add_argument(
-        "--states", type=Path, metavar="TOML", help="without observations: the states of every variable"
-    )
-    add_table_settings(start, reward_required=False)
-    add_bandit(start)
-    start.add_argument(
-        "--unit",
-        default="rows",
-        metavar="WORD",
-        help="what a row stands for, such as patients (default: rows)",
-    )
-    start.add_argument(
-        "--stop",
-        choices=("horizon", "best-arm"),
-        default="horizon",
-        help="end at the horizon (default), or as soon as the best arm is certain",
-    )
+    _add_start(verb("start", "start a session in a new folder"))
 
     ask = verb("ask", "print the next intervention; the same until its rows are told")
     ask.add_argument(
@@ -67,7 +48,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     ask.add_argument(
         "--pending", type=count, default=1, metavar="K", help="keep K pulls open at once (default: 1)"
     )
-    _add_policy(ask)
 
     tell = verb("tell", "record the rows measured: all variables and the reward")
     tell.add_argument("rows", type=Path, metavar="CSV", help="the rows: a header, then one row for each")
@@ -87,8 +67,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--again", action="store_true", help="record a file equal to an earlier one: these are other rows"
     )
 
-    _add_policy(tell)
-
     withdraw = verb("withdraw", "close a pull that could not be carried out")
     _add_pull(withdraw)
     withdraw.add_argument("--reason", default="", metavar="TEXT", help="reason, kept in the record")
@@ -98,18 +76,51 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="never ask for this intervention again: it can't be carried out",
     )
 
-    _add_policy(withdraw)
-
     add_state = verb("add-state", "add a state of a variable that nature has produced; it can't be set")
     add_state.add_argument("variable", metavar="VARIABLE", help="the variable")
     add_state.add_argument("state", metavar="STATE", help="its new state")
 
-    _add_policy(add_state)
-
-    _add_policy(verb("status", "print the variables ruled out, those still possible, and the best arm"))
+    verb("status", "print the variables ruled out, those still possible, and the best arm")
     export = verb("export", "write all recorded rows as CSV")
     export.add_argument("--out", type=Path, required=True, metavar="CSV", help="the file to write")
     export.add_argument("--force", action="store_true", help="overwrite the file")
+
+
+def _add_start(start: Parser) -> None:
+    start.epilog = (
+        "example: cb-pgm session start trial --states states.toml --not-settable age --horizon 400 "
+        "--unit patients"
+    )
+    start.add_argument("--data", type=Path, metavar="CSV", help=TABLE_HELP)
+    start.add_argument(
+        "--states", type=Path, metavar="TOML", help="without observations: the states of every variable"
+    )
+    start.add_argument("--horizon", type=count, required=True, metavar="T", help="rows in all")
+    start.add_argument(
+        "--unit",
+        default="rows",
+        metavar="WORD",
+        help="what a row stands for, such as patients (default: rows)",
+    )
+    start.add_argument(
+        "--policy",
+        default="screening",
+        type=real_policy,
+        metavar="NAME",
+        help="the policy that chooses, or module:attribute for one of your own, which runs its code "
+        '(default: screening; "cb-pgm policies" explains them)',
+    )
+    start.add_argument(
+        "--stop",
+        choices=("horizon", "best-arm"),
+        default="horizon",
+        metavar="WHEN",
+        help="end at the horizon (default), or best-arm: as soon as the best arm is certain",
+    )
+    add_flags(start, RunSettings, "not_settable minimize seed")
+    add_flags(start, RunSettings, f"{TABLE} knowledge", title="the table", defaults={"reward": None})
+    add_flags(start, RunSettings, POLICY_REST, rest=True)
+    add_table_rest(start)
 
 
 def execute(options: Namespace) -> None:
@@ -290,17 +301,7 @@ def _export(options: Namespace) -> None:
     _print(options, {"rows": rows, "out": str(options.out)}, f"Wrote {rows:,} rows to {options.out}")
 
 
-def _add_policy(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--policy",
-        type=policy_name,
-        metavar="NAME",
-        help="the session's policy, if it is your own (module:attribute): runs its code, which a session's "
-        "file alone never does",
-    )
-
-
-def _add_pull(parser: ArgumentParser) -> None:
+def _add_pull(parser: Parser) -> None:
     parser.add_argument(
         "--pull", type=count, metavar="NUMBER", help="number of the pull, if several are open"
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from cb_pgm.cli.console import note, progress
-from cb_pgm.cli.options import add_result, add_toml_help, count
-from cb_pgm.cli.usage import UsageError
+from cb_pgm.cli.flags import count
+from cb_pgm.cli.options import add_result, add_toml_help
+from cb_pgm.cli.usage import Parser, UsageError
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.files import json_text, print_text
 
@@ -16,8 +17,9 @@ __all__ = ["add_arguments", "execute"]
 _MANY_CELLS = 100_000  # worth saying before they are made
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of `study`."""
+def add_arguments(parser: Parser) -> None:
+    """Add the flags of `study`."""
+    parser.epilog = "example: cb-pgm study scripts/trees.toml --out runs/trees --jobs 2"
     parser.add_argument(
         "file",
         type=Path,

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discovery.estimation.settings import EstimateSettings
-from discovery.table.discrete_table import Source
 from discovery.table.settings import TableSettings
+
+if TYPE_CHECKING:
+    from discovery.table.discrete_table import Source
 
 __all__ = ["RunSettings"]
 
@@ -22,55 +25,61 @@ class RunSettings(TableSettings, EstimateSettings):
     csv
         The table of observations: a CSV or Parquet file, or a data frame.
     reward
-        A numeric column, or "column=state" for a reward of 1 where the column has that state and 0 elsewhere.
+        The outcome: a numeric column, or "column=state" for the probability of that state.
     truth
-        The true network in BIF, to play against. None: a *rehearsal* on a model fitted to the table.
+        The true network in BIF, to simulate. None: a Bayesian network fitted to the table.
     hidden
-        Variables of the true network that are sampled but never shown, listed or set; columns of these names
+        Variables of the true network that are sampled but never shown, listed or set. Columns of these names
         are left out of the table. Where one is a common cause of others no graph over these is true, and no
         policy plays on the "oracle" graph.
     graph
-        A graph in JSON or BIF to use instead of an estimate.
+        A graph (JSON or BIF) to use instead of an estimate.
     policies
-        Names from `cb_pgm.policies.registry`, or "module:attribute(key=value)" for policies of your own.
-        Policies that work on a graph play on the "estimated"
-        graph with the marginals of the table. With a true network they also play on the "oracle" graph, which
-        is the true essential graph, with the same marginals. Policies that know the whole system count as
-        "oracle" too, those that use no graph as "none".
+        The policies to play ("cb-pgm policies" explains them). "module:attribute(key=value)" names one of
+        your own and runs its code; it is imported from where Python imports, sys.path, and from nowhere else.
+        Policies that work on a graph play on the "estimated" graph with the marginals of the table. With a
+        true network they also play on the "oracle" graph, which is the true essential graph, with the same
+        marginals. Policies that know the whole system count as "oracle" too, those that use no graph as
+        "none".
     horizon
         Rounds of each run.
     runs
         Runs of each policy on each graph.
     seed
-        Seed of all randomness; None: drawn, and kept in the task.
+        The seed of all randomness. None: drawn, and recorded.
     failure_prob
-        δ, the allowed probability of a wrong answer.
-    reward_gap, effect_gap
-        Δ, in units of the reward, and ε, a difference of probabilities: the smallest effects that a search
-        has to detect. None: those of the true network or of the fitted model (`CausalSystem.effective_gaps`).
+        δ, the accepted probability of a wrong answer.
+    reward_gap
+        Δ, the smallest effect on the mean reward that a search has to detect, in units of the reward. None:
+        that of the network that is simulated (`CausalSystem.effective_gaps`).
+    effect_gap
+        ε, the smallest effect on a neighbour's distribution that a search has to detect, a difference of
+        probabilities. None: that of the network that is simulated.
     max_parents
-        The largest number of causes of the reward that policies look for; None: as many as the true network
-        or the fitted model has.
+        The largest number of parents of the reward that policies look for. None: as many as the network that
+        is simulated has.
     minimize
         Look for the lowest mean reward.
     reward_range
-        The lowest and the highest reward, for the bounds that assume nothing; None: the observed ones.
+        The lowest and the highest reward possible, for no-assumption bounds. None: as observed.
     noise_scale
-        σ of the rewards; None: ½ for rewards of 0 and 1, otherwise that of the residuals given the reward's
-        causes in the fitted model (`cb_pgm.effects.noise`).
+        σ, the residual SD of the reward given its parents. None: ½ for rewards of 0 and 1, otherwise
+        estimated from the rows (`cb_pgm.effects.noise`).
     not_settable
         Variables that can't be set.
     randomised
-        Variables that were set at random in every row of the table; its rows count as rows in which they
-        were set.
+        Variables that were set at random in every row of the table, as the treatment of a trial. Its rows
+        count as rows in which they were set.
     cold
         Let policies start without any rows. Otherwise they learn from the table what they can before their
-        first pull. In a rehearsal it is a table drawn anew from the fitted model for each run, with as many
-        rows of each intervention (`cb_pgm.problem.earlier_rows`).
+        first pull. On a fitted network it is a table drawn anew from it for each run, with as many rows of
+        each intervention (`cb_pgm.problem.earlier_rows`).
     draws
-        In a rehearsal: the number of resampled tables from which the effects are estimated.
-    jobs, dask
-        Where these are drawn: the number of processes, or the address of a Dask scheduler.
+        The number of resampled tables from which effects are estimated.
+    jobs
+        The number of processes that estimate effects.
+    dask
+        The address of a Dask scheduler that estimates effects instead. None: not used.
     """
 
     csv: Source

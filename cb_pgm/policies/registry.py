@@ -206,13 +206,13 @@ POLICIES: Mapping[str, PolicyKind] = {
     ),
     "cn-ucb-sequential": PolicyKind(
         "cn_ucb:CNUCB",
-        "the same, with the queries first and screening only as a guard",
+        "cn-ucb with the queries first and screening only as a guard",
         settings={"evidence": "sequential"},
         needs_graph=True,
     ),
     "cn-ucb-fixed": PolicyKind(
         "cn_ucb:CNUCB",
-        "the same, with the fixed number of pulls of each arm of Lu et al. (2021)",
+        "cn-ucb with the fixed number of pulls of each arm of Lu et al. (2021)",
         settings={"evidence": "fixed"},
         needs_graph=True,
     ),
@@ -239,7 +239,7 @@ POLICIES: Mapping[str, PolicyKind] = {
     ),
     "ucb-plus-unknown-k": PolicyKind(
         "ucb_plus:UnknownKUCBPlus",
-        "the same without the number of causes, in phases that halve the interventions",
+        "UCB+ without the number of causes, in phases that halve the interventions",
         identifies=False,
         sets_several=True,
     ),

@@ -35,7 +35,7 @@ def from_table(setup: Setup, source: Source) -> Beginning:
     """
     table, reward = read_table(setup, source)
     settings, notes = settings_of(setup, table, reward)
-    if not setup.warm_start:
+    if setup.cold:
         return Beginning(settings, (), notes)
     policy = settings.new_policy()
     earlier = tuple(

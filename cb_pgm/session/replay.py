@@ -169,7 +169,7 @@ def _log(
     )
     held_out = np.setdiff1d(np.arange(table.n_rows), kept)
     rest = rows_of(table.codes[held_out], rewards[held_out], reward)
-    return _Log(settings, table.n_rows, arms, left_out, rest, observed if setup.warm_start else None), notes
+    return _Log(settings, table.n_rows, arms, left_out, rest, None if setup.cold else observed), notes
 
 
 def _play(log: _Log, arms: tuple[LoggedArm, ...], batch: int, sequence: np.random.SeedSequence) -> ReplayRun:

@@ -78,9 +78,9 @@ class Setup(TableSettings, EstimateSettings):
         `data`.
     stop
         "horizon", or "best-arm" to end the session also as soon as the best arm is certain.
-    warm_start
-        Whether the policy learns from the rows of `data` before its first pull: from interventional rows
-        about their arms, from observations about the variables that can be ruled out.
+    cold
+        Let the policy start without the rows of `data`. Otherwise it learns from them before its first pull:
+        from interventional rows about their arms, from observations about the variables to rule out.
     seed
         Seed of the policy; None: drawn.
     unit
@@ -102,7 +102,7 @@ class Setup(TableSettings, EstimateSettings):
     effect_gap: float | None = None
     max_parents: int | None = None
     stop: str = "horizon"
-    warm_start: bool = True
+    cold: bool = False
     seed: int | None = None
     unit: str = "rows"
 

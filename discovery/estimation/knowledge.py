@@ -49,8 +49,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
-
 from discovery.documents import toml_content
 from discovery.errors import KnowledgeError
 from discovery.wording import did_you_mean, listed
@@ -195,6 +193,8 @@ class Knowledge:
             against = self._against(tail, head)
             if against:
                 return f"{tail} → {head} required and {against}"
+        import networkx as nx  # late: --help reads the settings without it
+
         try:
             cycle = [tail for tail, _ in nx.find_cycle(nx.DiGraph(self.required))]
         except nx.NetworkXNoCycle:

@@ -32,12 +32,13 @@ class EstimateSettings:
     Attributes
     ----------
     method
-        "ges-boss": BOSS, the best order score search, from the graph that "ges" finds and from random orders;
-        never a lower score than GES's. "ges": greedy equivalence search, step by step as in causal-learn.
-        "boss": BOSS from random orders. "pc": causal-learn's PC-stable with the G² test. "chow-liu": the tree
-        of most mutual information, for variables known to form a tree without colliders.
+        The search for the graph. "ges-boss": BOSS, the best order score search, from the graph that "ges"
+        finds and from random orders; never a lower score than GES's. "ges": greedy equivalence search, step
+        by step as in causal-learn. "boss": BOSS from random orders. "pc": causal-learn's PC-stable with the
+        G² test. "chow-liu": the tree of most mutual information, for variables known to form a tree without
+        colliders.
     knowledge
-        What is known of the graph beforehand, or a TOML file that says so.
+        What is known of the graph beforehand, and settings of the search, or a TOML file that says so.
     alpha
         PC: above this p-value two variables count as independent.
     uc_rule, uc_priority

@@ -20,7 +20,7 @@ from discovery.table.csv_reader import Progress, read_text
 from discovery.table.frame import read_frame
 from discovery.table.rows import MIN_ROWS, UsedRows, select_rows
 from discovery.table.session_export import as_log
-from discovery.table.settings import MISSING_TEXTS, TableSettings
+from discovery.table.settings import MISSING_TEXTS, BinRule, Missing, TableSettings
 from discovery.table.spellings import noticed_spellings
 from discovery.table.variables import CodedVariables, code_variables
 
@@ -122,9 +122,9 @@ class DiscreteTable:
         ignore: Collection[str] = (),
         keep: Collection[str] = (),
         na: Collection[str] = MISSING_TEXTS,
-        missing: str = "refuse",
+        missing: Missing = "refuse",
         bins: int | None = None,
-        bin_rule: str = "quantile",
+        bin_rule: BinRule = "quantile",
         merge_rare: float | None = None,
         intervention_column: str | None = None,
     ) -> DiscreteTable:
@@ -158,9 +158,9 @@ def read_csv(
     ignore: Collection[str] = (),
     keep: Collection[str] = (),
     na: Collection[str] = MISSING_TEXTS,
-    missing: str = "refuse",
+    missing: Missing = "refuse",
     bins: int | None = None,
-    bin_rule: str = "quantile",
+    bin_rule: BinRule = "quantile",
     merge_rare: float | None = None,
     intervention_column: str | None = None,
     separator: str | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral  # numpy's integers are of it too
+from typing import Literal
 
 from discovery.errors import TableError
 from discovery.wording import listed
@@ -18,6 +19,10 @@ MISSING_TEXTS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", ".")
 BIN_RULES = {"quantile": "quantile", "width": "uniform"}
 
 
+Missing = Literal["refuse", "drop", "state"]
+BinRule = Literal["quantile", "width"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableSettings:
     """How to read a table, and what to do with columns that can't be used as they stand.
@@ -25,16 +30,18 @@ class TableSettings:
     Attributes
     ----------
     ignore
-        Columns to leave out.
+        Columns to leave out: comments, what was measured after the reward or is caused by it.
     keep
         Columns to use although they look like identifiers or dates, which are left out otherwise.
     na
-        The texts that count as missing values, as an empty field always does. With ``na=""`` no text does.
+        Texts that count as missing values, as an empty field always does. With "" no text does.
     missing
-        "refuse" missing values, "drop" the rows that have one, or make a "state" of them, named "missing".
-    bins, bin_rule
-        Cut columns of more than 20 distinct numbers, or of more than a tenth of the rows, into this many
-        intervals, of equal counts ("quantile") or of equal "width". None: such columns are refused.
+        "refuse" missing values, "drop" their rows, or make a "state" of them, named "missing".
+    bins
+        Cut numeric columns into this many intervals. Columns of more than 20 distinct numbers, or of more
+        than a tenth of the rows, are cut. None: such columns are refused.
+    bin_rule
+        Intervals of equal counts ("quantile") or of equal "width".
     merge_rare
         Merge the states of a variable that are seen in fewer rows than this (or, below 1, in a smaller
         fraction of the rows) into one, named "other".
@@ -42,7 +49,7 @@ class TableSettings:
         The column that names the variable set in each row, or gives its column's number counted from 1; empty
         or 0 where none was set.
     separator
-        The character between fields; None: found from the file.
+        The character between fields. None: found from the file.
 
     Raises
     ------
@@ -53,9 +60,9 @@ class TableSettings:
     ignore: Collection[str] = ()
     keep: Collection[str] = ()
     na: Collection[str] = MISSING_TEXTS
-    missing: str = "refuse"
+    missing: Missing = "refuse"
     bins: int | None = None
-    bin_rule: str = "quantile"
+    bin_rule: BinRule = "quantile"
     merge_rare: float | None = None
     intervention_column: str | None = None
     separator: str | None = None

@@ -412,7 +412,7 @@ class TestTable:
         common = {"data": table, "reward": "recovered=yes", "ignore": ["set"], "horizon": 50, "seed": 1}
         with Session.start(tmp_path / "warm", **common) as session:
             assert session.status().ruled_out == ("diet", "age")
-        with Session.start(tmp_path / "cold", warm_start=False, **common) as session:
+        with Session.start(tmp_path / "cold", cold=True, **common) as session:
             assert session.status().ruled_out == ()
             assert session.status().earlier == 0
 
