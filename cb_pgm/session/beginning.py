@@ -10,9 +10,8 @@ from typing import Any
 from cb_pgm.errors import SessionError
 from cb_pgm.policies.registry import policy_kind
 from cb_pgm.session.from_table import from_table
-from cb_pgm.session.settings import STOPS
+from cb_pgm.session.settings import check_states
 from cb_pgm.session.setup import Beginning, Setup
-from cb_pgm.wording import listed
 from discovery.documents import toml_content
 from discovery.table.rows import find_reward
 
@@ -53,19 +52,6 @@ def _check(setup: Setup) -> None:
             f"Expected observations for {setup.policy}, which works on a graph, but found only the states of "
             f"the variables: give --data, or choose a policy that needs no graph"
         )
-    if setup.horizon < 1:
-        raise SessionError(f"Expected a horizon of at least 1 row but found {setup.horizon}")
-    if setup.stop not in STOPS:
-        raise SessionError(f"Expected stop to be {listed(STOPS, last='or')} but found {setup.stop!r}")
-    if not 0 < setup.failure_prob < 1:
-        raise SessionError(
-            f"Expected a failure probability between 0 and 1 but found {setup.failure_prob}: change "
-            f"--failure-prob"
-        )
-    if setup.reward_range is not None and not setup.reward_range[0] < setup.reward_range[1]:
-        raise SessionError(
-            f"Expected a reward range from low to high but found {setup.reward_range}: change --reward-range"
-        )
 
 
 def _from_states(setup: Setup) -> Beginning:
@@ -80,11 +66,6 @@ def _from_states(setup: Setup) -> Beginning:
         raise SessionError(
             f"Expected numbers in the reward column {column!r} but found a list of states: name the state "
             f"to reward, as in --reward {column}=STATE"
-        )
-    if state is not None and state not in known.get(column, ()):
-        raise SessionError(
-            f"Expected the states of the reward column {column!r} to hold {state!r} but found "
-            f"{listed(known.get(column, ()))}: list them beside those of the variables"
         )
     reward_column = setup.reward_column(column, state, known.get(column, ()))
     scale = setup.scale_of_rewards(reward_column, None)
@@ -109,16 +90,11 @@ def _given_states(
                 f'Expected a table [states] with lines like drug = ["low", "high"], and perhaps reward = "…" '
                 f"above it, but found something else in {source}: write it in this form"
             )
+    if not given:
+        raise SessionError(f"Expected the variables and their states but found none in {source}: list them")
     states = {}
     for variable, values in given.items():
         is_list = isinstance(values, Sequence) and not isinstance(values, str)
-        named = tuple(str(value).strip() for value in values) if is_list else ()
-        if len(named) < 2 or len(set(named)) < len(named) or "" in named or not variable.strip():
-            raise SessionError(
-                f"Expected at least two different states for each variable but found {values!r} for "
-                f"{variable!r} in {source}: list them as text"
-            )
-        states[variable.strip()] = named
-    if len(states) < 1:
-        raise SessionError(f"Expected the variables and their states but found none in {source}: list them")
+        states[variable.strip()] = tuple(str(value).strip() for value in values) if is_list else ()
+    check_states(states)
     return states, reward

@@ -1,24 +1,24 @@
-"""The events of a session, and the records of plain values and bytes in which they are kept."""
+"""The events of a session, and the records of plain values and bytes in which its file keeps them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.errors import SessionError
-from cb_pgm.model.intervention import Intervention
+from cb_pgm.decoding import decoded
+from cb_pgm.model.intervention import Intervention, States
+from discovery.documents import json_content
 
 __all__ = [
     "AddedState",
     "Asked",
     "Earlier",
     "Event",
-    "Record",
     "Rows",
     "Told",
     "Withdrawn",
@@ -74,7 +74,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """Rows of a pull were told; `closes` ends the pull, and `digest` is the hash of the rows' source."""
+    """Rows of a pull were told; `closes` ends the pull, and `digest` is the hash of a file's rows."""
 
     pull: int
     rows: Rows
@@ -102,81 +102,69 @@ class AddedState:
 Event = Earlier | Asked | Told | Withdrawn | AddedState
 
 
-class Record(NamedTuple):
-    """An event as the file keeps it: the columns of its table, except number, time and chain."""
-
-    kind: str
-    pull: int | None = None
-    intervention: str | None = None
-    size: int | None = None
-    note: str | None = None
-    flag: int | None = None
-    codes: bytes | None = None
-    fields: bytes | None = None
-    complied: bytes | None = None
-
-    def chained(self, previous: bytes, at: str) -> bytes:
-        """Return the hash of this record, its time `at`, and the hash of all records before it."""
-        blobs = [blob or b"" for blob in self[6:]]
-        head = repr((self[:6], at, [len(blob) for blob in blobs])).encode("utf-8", "surrogatepass")
-        return sha256(b"".join((previous, head, *blobs))).digest()
+#: An event as a row of a table: kind, pull, intervention, size, note, flag, codes, fields, complied.
+Record = tuple[Any, ...]
 
 
 def to_record(event: Event) -> Record:
     """Return the record of an event."""
     match event:
         case Earlier(intervention, rows):
-            return Record("earlier", None, _text(intervention), len(rows), None, None, *_blobs(rows))
+            return "earlier", None, _text(intervention), len(rows), None, None, *_blobs(rows)
         case Asked(pull, intervention, size, why):
-            return Record("asked", pull, _text(intervention), size, why)
+            return "asked", pull, _text(intervention), size, why, None, None, None, None
         case Told(pull, rows, closes, digest):
-            return Record("told", pull, None, len(rows), digest, int(closes), *_blobs(rows))
+            return "told", pull, None, len(rows), digest, int(closes), *_blobs(rows)
         case Withdrawn(pull, reason, excluded):
-            return Record("withdrawn", pull, note=reason, flag=int(excluded))
+            return "withdrawn", pull, None, None, reason, int(excluded), None, None, None
         case AddedState(variable, state):
-            return Record("state", intervention=_text(Intervention({variable: state})))
+            return "state", None, _text(Intervention({variable: state})), None, None, None, None, None, None
 
 
-def from_record(record: Record, n_states: NDArray[np.int64]) -> Event:
+def from_record(record: Record, states: States) -> Event:
     """Return the event of a record.
 
     Parameters
     ----------
     record
         A record made by `to_record`.
-    n_states
-        int64 [n]: the number of states of each variable, which bounds the codes.
+    states
+        The states of each variable, to which everything in the record must keep.
 
     Raises
     ------
-    SessionError
+    ValueError
         If the record is damaged.
     """
-    try:
-        match record.kind:
-            case "earlier":
-                return Earlier(_intervention(record), _rows(record, n_states))
-            case "asked":
-                return Asked(record.pull, _intervention(record), int(record.size or 0), record.note or "")
-            case "told" if record.pull is not None:
-                rows = _rows(record, n_states)
-                return Told(record.pull, rows, bool(record.flag), record.note or "")
-            case "withdrawn" if record.pull is not None:
-                return Withdrawn(record.pull, record.note or "", bool(record.flag))
-            case "state":
-                ((variable, state),) = _intervention(record).items()
-                return AddedState(variable, state)
-    except (TypeError, ValueError, AttributeError) as error:
-        raise SessionError(f"Expected an event but found a damaged one ({error}): restore the file") from None
-    raise SessionError(f"Expected an event but found one of kind {record.kind!r}: restore the file")
+    match record:
+        case "earlier", _, str(arm), _, _, _, *blobs:
+            return Earlier(_intervention(arm, states), _rows(blobs, states))
+        case "asked", None, *_:
+            return Asked(None)
+        case "asked", int(pull), str(arm), int(size), str(why), *_:
+            return Asked(pull, _intervention(arm, states), size, why)
+        case "told", int(pull), _, _, str(digest), int(closes), *blobs:
+            return Told(pull, _rows(blobs, states), bool(closes), digest)
+        case "withdrawn", int(pull), _, _, str(reason), int(excluded), *_:
+            return Withdrawn(pull, reason, bool(excluded))
+        case "state", _, str(arm), *_:
+            ((variable, state),) = decoded(dict[str, str], json_content(arm)).items()
+            if variable not in states or state in states[variable]:
+                raise ValueError(f"{state!r} can't be a new state of {variable!r}")
+            return AddedState(variable, state)
+    raise ValueError(f"no event is {str(record[:6])[:60]}")
 
 
 def _text(intervention: Intervention) -> str:
     return json.dumps(dict(intervention), ensure_ascii=False)
 
 
-def _intervention(record: Record) -> Intervention:
-    return Intervention(json.loads(record.intervention or "{}"))
+def _intervention(text: str, states: States) -> Intervention:
+    content = decoded(dict[str, str], json_content(text))
+    for variable, state in content.items():
+        if state not in states.get(variable, ()):
+            raise ValueError(f"{variable!r} has no state {state!r}")
+    return Intervention(content)
 
 
 def _blobs(rows: Rows) -> tuple[bytes, bytes, bytes]:
@@ -186,13 +174,17 @@ def _blobs(rows: Rows) -> tuple[bytes, bytes, bytes]:
     return codes, rows.fields.astype("<f8").tobytes(), complied
 
 
-def _rows(record: Record, n_states: NDArray[np.int64]) -> Rows:
-    size = int(record.size or 0)
-    codes = np.frombuffer(record.codes or b"", dtype="<i2").astype(np.int16).reshape(size, len(n_states))
-    fields = np.frombuffer(record.fields or b"", dtype="<f8").astype(np.float64)
-    complied = np.frombuffer(record.complied or b"\1" * size, dtype=np.uint8).astype(np.bool_)
-    if len(fields) != size or len(complied) != size or not np.isfinite(fields).all():
+def _rows(blobs: Sequence[Any], states: States) -> Rows:
+    """Return rows from their bytes, whose number alone says how many they are."""
+    if not all(isinstance(blob, bytes) for blob in blobs):
+        raise ValueError("rows that aren't bytes")
+    fields = np.frombuffer(blobs[1], dtype="<f8").astype(np.float64)
+    codes = np.frombuffer(blobs[0], dtype="<i2").astype(np.int16).reshape(len(fields), len(states))
+    complied = np.frombuffer(blobs[2], dtype=np.uint8).astype(np.bool_)
+    if not len(complied):
+        complied = np.ones(len(fields), dtype=np.bool_)
+    if len(complied) != len(fields) or not np.isfinite(fields).all():
         raise ValueError("rewards that don't fit")
-    if size and not ((codes >= -1).all() and (codes < n_states).all()):
+    if not ((codes >= -1).all() and (codes < [len(values) for values in states.values()]).all()):
         raise ValueError("states that don't exist")
     return Rows(codes, fields, complied)

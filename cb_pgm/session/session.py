@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from cb_pgm.databases import SIDE_FILES
 from cb_pgm.errors import SessionError
 from cb_pgm.files import check_not_among, replaced
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.session.events import AddedState, Told, Withdrawn, to_record
+from cb_pgm.session.events import AddedState, Told, Withdrawn
+from cb_pgm.session.log import FILE_NAME, OWN_FILES, Log
 from cb_pgm.session.rows import RowSource, check_rows, digest_of, exported_rows, read_rows
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
 from cb_pgm.session.status import Status, status_of
-from cb_pgm.session.storage.log import Log
-from cb_pgm.session.storage.store import FILE_NAME, Store
 from cb_pgm.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -65,6 +63,8 @@ class Session:
     policy
         The session's policy, where it is one of your own (module:attribute), so that it may be imported. A
         file's word alone imports nothing.
+    create
+        Whether to make the file if there is none.
 
     Examples
     --------
@@ -80,11 +80,15 @@ class Session:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], timeout: float = 10.0, policy: str | None = None
+        self,
+        folder: str | os.PathLike[str],
+        timeout: float = 10.0,
+        policy: str | None = None,
+        *,
+        create: bool = False,
     ) -> None:
         self.folder = Path(folder)
-        self._store = Store(self.folder, timeout)
-        self._log = Log(self._store, policy)
+        self._log = Log(self.folder, timeout, policy, create=create)
 
     @classmethod
     def start(cls, folder: str | os.PathLike[str], *, timeout: float = 10.0, **setup: Any) -> Self:
@@ -128,11 +132,8 @@ class Session:
         """
         cls.check_new(folder)
         Path(folder).mkdir(parents=True, exist_ok=True)
-        session = cls(folder, timeout, beginning.settings.policy)
-        with session._store.writing():
-            position = session._store.create(beginning.settings.to_json())
-            for earlier in beginning.earlier:
-                position = session._store.append(to_record(earlier), position)
+        session = cls(folder, timeout, beginning.settings.policy, create=True)
+        session._log.start(beginning.settings, beginning.earlier)
         return session
 
     @staticmethod
@@ -145,10 +146,9 @@ class Session:
             If the folder holds a session already.
         """
         if (Path(folder) / FILE_NAME).exists():
-            store = Store(Path(folder))
-            with store.reading():
-                store.check_new()
-            store.close()
+            log = Log(Path(folder))
+            log.check_new()
+            log.close()
 
     @classmethod
     def open(
@@ -174,7 +174,7 @@ class Session:
 
     def close(self) -> None:
         """Close the file; every verb is on disk without it as well."""
-        self._store.close()
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self
@@ -251,8 +251,8 @@ class Session:
             Index policies lose nothing by that; screening counts such rows for their arm, but doesn't test
             variables with them; other policies refuse them.
         again
-            Accept rows equal, in every column, to those that one call told for the same arm before: these are
-            other rows. Mappings told for an earlier pull pass without it if they may be equal by chance.
+            Accept a file whose rows are equal, in every column, to those of a file told before: these are
+            other rows. Mappings are always taken.
 
         Raises
         ------
@@ -283,13 +283,13 @@ class Session:
                 allow_noncompliance=allow_noncompliance,
                 allow_unknown=allow_unknown,
             )
-            digest = digest_of(given, checked, state.settings)
             from_file = isinstance(rows, str | os.PathLike)
-            if not again and state.was_told(chosen, digest, checked, from_file=from_file):
+            digest = digest_of(given, checked, state.settings) if from_file else ""
+            if digest in state.digests and not again:
                 raise SessionError(
-                    f"Expected new rows of {chosen} but found the rows of {given.table.source}, which "
-                    f"{chosen.intervention} has already: add --again (again=True in Python) if they are "
-                    f"other rows with the same content"
+                    f"Expected new rows of {chosen} but found the rows of {given.table.source}, which were "
+                    f"told already: add --again (again=True in Python) if they are other rows with the same "
+                    f"content"
                 )
             self._log.record(state, Told(chosen.number, checked, close, digest))
             still = state.open.get(chosen.number)
@@ -366,8 +366,9 @@ class Session:
         OSError
             If the file can't be written.
         """
-        own = [self._store.path.with_name(f"{FILE_NAME}{side}") for side in ("", *SIDE_FILES)]
-        check_not_among(Path(path), own, "the file of the session itself")
+        check_not_among(
+            Path(path), [self.folder / name for name in OWN_FILES], "the file of the session itself"
+        )
         if os.path.exists(path) and not force:
             raise SessionError(
                 f"Expected a new file but found {os.fspath(path)!r}: choose another one, or add --force to "

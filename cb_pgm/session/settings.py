@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cb_pgm.decoding import decoded
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import Intervention, Observations, States
 from cb_pgm.model.reward_unit import RewardUnit
@@ -19,16 +20,36 @@ from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import is_installed, make_policy
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Rows
-from cb_pgm.wording import number
+from cb_pgm.wording import listed, number
+from discovery.documents import json_content
 from discovery.table.settings import MISSING_TEXTS
 
 if TYPE_CHECKING:
     from discovery import EssentialGraph, Marginals
 
-__all__ = ["STOPS", "RewardColumn", "SessionSettings"]
+__all__ = ["RewardColumn", "SessionSettings", "check_states"]
 
 #: When a session ends: at its horizon, or also as soon as the best arm is certain.
 STOPS = ("horizon", "best-arm")
+
+_STAND_IN = "ucb"
+_NOT_READ = {"in_file": False}
+
+
+def check_states(states: States) -> None:
+    """Check that each variable has a name and at least two different states.
+
+    Raises
+    ------
+    SessionError
+        If one doesn't.
+    """
+    for variable, values in states.items():
+        if len(values) < 2 or len(set(values)) < len(values) or "" in values or not variable.strip():
+            raise SessionError(
+                f"Expected at least two different states for each variable but found {list(values)} for "
+                f"{variable!r}: list them as text"
+            )
 
 
 @dataclass(frozen=True)
@@ -55,6 +76,19 @@ class RewardColumn:
     states: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.state is not None and self.state not in self.states:
+            raise SessionError(
+                f"Expected the states of the reward column {self.column!r} to hold {self.state!r} but found "
+                f"{listed(self.states)}: list them beside those of the variables"
+            )
+        low, high = self.limits
+        if not low < high:
+            raise SessionError(
+                f"Expected a reward range from low to high but found {low:g} to {high:g}: change "
+                f"--reward-range"
+            )
 
     def rewards(self, fields: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the rewards of rows with the given fields, both float64 [m]."""
@@ -123,15 +157,38 @@ class SessionSettings:
     max_parents: int = 1
     reward_gap: float | None = None
     effect_gap: float | None = None
-    graph: EssentialGraph | None = None
-    marginals: Marginals | None = None
+    graph: EssentialGraph | None = field(default=None, metadata=_NOT_READ)
+    marginals: Marginals | None = field(default=None, metadata=_NOT_READ)
     stop: str = "horizon"
     unit: str = "rows"
     seed: int = 0
     source: Mapping[str, Any] = field(default_factory=dict)
     merged: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     na: tuple[str, ...] = MISSING_TEXTS
-    trusted: bool = False
+    trusted: bool = field(default=False, metadata=_NOT_READ)
+
+    def __post_init__(self) -> None:
+        check_states(self.states)
+        for variable, states in self.settable.items():
+            if not states or not set(states) <= set(self.states.get(variable, ())):
+                raise SessionError(
+                    f"Expected settable states among those of {variable!r} but found {list(states)}: "
+                    f"name those"
+                )
+        if self.horizon < 1:
+            raise SessionError(f"Expected a horizon of at least 1 row but found {self.horizon}")
+        if self.stop not in STOPS:
+            raise SessionError(f"Expected stop to be {listed(STOPS, last='or')} but found {self.stop!r}")
+        if not self.noise_scale > 0 or self.max_parents < 1:
+            raise SessionError(
+                f"Expected a positive noise scale and at least one parent but found {self.noise_scale} and "
+                f"{self.max_parents}: change --noise-scale or --max-parents"
+            )
+        if not 0 < self.failure_prob < 1:
+            raise SessionError(
+                f"Expected a failure probability between 0 and 1 but found {self.failure_prob}: change "
+                f"--failure-prob"
+            )
 
     @property
     def loads_policy(self) -> bool:
@@ -141,7 +198,8 @@ class SessionSettings:
     @property
     def is_of_this_version(self) -> bool:
         """Whether the session was started with this version of the program."""
-        return bool(self.source.get("versions", {}).get("cb_pgm") == VERSION)
+        versions = self.source.get("versions")
+        return isinstance(versions, Mapping) and versions.get("cb_pgm") == VERSION
 
     def new_policy(self, excluded: Sequence[Intervention] = (), added: int = 0) -> Policy:
         """Return a new policy without data, which never asks for the arms in `excluded`.
@@ -227,19 +285,8 @@ class SessionSettings:
 
     def to_json(self) -> str:
         """Return the settings as JSON, with exact floats."""
-        content = {name: getattr(self, name) for name in _PLAIN}
-        content["reward"] = vars(self.reward)
-        content["merged"], content["na"] = self.merged, self.na
-        content["graph"] = None if self.graph is None else json.loads(self.graph.to_json())
-        content["marginals"] = None
-        if self.marginals is not None:
-            probabilities = {name: p.tolist() for name, p in self.marginals.probabilities.items()}
-            content["marginals"] = {
-                "probabilities": probabilities,
-                "rows": self.marginals.rows,
-                "reward_mean": self.marginals.reward_mean,
-            }
-        return json.dumps(content, ensure_ascii=False, allow_nan=False)
+        content = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "trusted"}
+        return json.dumps(content, default=_plain, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> SessionSettings:
@@ -248,61 +295,45 @@ class SessionSettings:
         Raises
         ------
         SessionError
-            If the text holds no settings.
+            If the text holds no settings, or such that no session can have; the error names the place.
         """
         try:
-            content = json.loads(text)
-            reward = content.pop("reward")
-            graph = content.pop("graph")
-            marginals = content.pop("marginals")
-            return cls(
-                **{name: content.pop(name) for name in _PLAIN if name not in ("states", "settable")},
-                states=_states(content["states"]),
-                # Sessions that earlier versions started don't have these.
-                merged=content.get("merged", {}),
-                na=tuple(content.get("na", MISSING_TEXTS)),
-                settable=_states(content["settable"]),
-                reward=RewardColumn(**(reward | {"states": tuple(reward["states"])})),
-                graph=None if graph is None else _graph(graph),
-                marginals=None if marginals is None else _marginals(marginals),
-            )
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            content = decoded(dict[str, Any], json_content(text))
+            graph, marginals = content.pop("graph", None), content.pop("marginals", None)
+            settings = decoded(cls, content)
+            if graph is not None:
+                settings = replace(settings, graph=_graph(graph))
+            if marginals is not None:
+                settings = replace(settings, marginals=_marginals(marginals))
+            return settings
+        except ValueError as error:
             raise SessionError(
-                f"Expected the settings of a session but found damaged ones ({error!r}): restore the file"
+                f"Expected the settings of a session but found damaged ones ({error}): restore the file"
             ) from error
 
 
-_STAND_IN = "ucb"
-_PLAIN = (
-    "policy",
-    "horizon",
-    "states",
-    "settable",
-    "noise_scale",
-    "failure_prob",
-    "minimize",
-    "max_parents",
-    "reward_gap",
-    "effect_gap",
-    "stop",
-    "unit",
-    "seed",
-    "source",
-)
+class _MarginalsInFile(TypedDict):
+    probabilities: dict[str, tuple[float, ...]]
+    rows: int | None
+    reward_mean: float | None
 
 
-def _states(content: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    return {variable: tuple(states) for variable, states in content.items()}
+def _plain(value: Any) -> Any:
+    """Return for JSON what is no plain value: a reward column, marginals and their arrays, or a graph."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return json.loads(value.to_json()) if hasattr(value, "to_json") else vars(value)
 
 
-def _graph(content: Mapping[str, Any]) -> EssentialGraph:
+def _graph(content: Any) -> EssentialGraph:
     from discovery import EssentialGraph  # imported late: only graphs need networkx
 
     return EssentialGraph.from_json(json.dumps(content))
 
 
-def _marginals(content: Mapping[str, Any]) -> Marginals:
+def _marginals(content: Any) -> Marginals:
     from discovery import Marginals
 
-    probabilities = {variable: np.array(values) for variable, values in content["probabilities"].items()}
-    return Marginals(probabilities, rows=content["rows"], reward_mean=content["reward_mean"])
+    known = decoded(_MarginalsInFile, content, "marginals")
+    probabilities = {variable: np.array(values) for variable, values in known["probabilities"].items()}
+    return Marginals(probabilities, rows=known["rows"], reward_mean=known["reward_mean"])

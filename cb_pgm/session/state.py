@@ -5,7 +5,6 @@ The same events in the same order always lead to the same state.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,9 +12,8 @@ import numpy as np
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull
 from cb_pgm.policies.arms import single_variable_arms
-from cb_pgm.session.events import AddedState, Asked, Earlier, Event, Rows, Told, Withdrawn
+from cb_pgm.session.events import AddedState, Asked, Earlier, Event, Told, Withdrawn
 from cb_pgm.session.settings import SessionSettings
-from cb_pgm.session.told_twice import equal_by_chance
 
 __all__ = ["OpenPull", "SessionState"]
 
@@ -62,6 +60,8 @@ class SessionState:
         The number of rows told so far, and of rows from before the session.
     excluded
         The arms that can't be carried out.
+    digests
+        The hashes of the files whose rows were told.
     added
         The number of states that were added since the session began.
     """
@@ -76,29 +76,13 @@ class SessionState:
         self.added = 0
         self._pulls = 0
         self._nothing_to_ask = False
-        self._digests: dict[Intervention, dict[str, int]] = {}  # and the last pull of each
-        self._tells: Counter[Intervention] = Counter()
+        self.digests: set[str] = set()
         self._earlier_rows: list[tuple[Intervention, Observations]] = []
         self._told_rows: list[tuple[Intervention, Observations]] = []
 
     def __contains__(self, pull: int) -> bool:
         """Return whether a pull of that number has been asked for."""
         return 1 <= pull <= self._pulls
-
-    def was_told(self, pull: OpenPull, digest: str, rows: Rows, *, from_file: bool) -> bool:
-        """Return whether rows with this hash were told before for the arm of the pull.
-
-        A file comes twice by mistake, and so do equal rows within a pull. Rows that a program makes may well
-        be equal to those of an earlier pull by chance.
-        """
-        digests = self._digests.get(pull.intervention, {})
-        if digest not in digests:
-            return False
-        if from_file or digests[digest] == pull.number:
-            return True
-        arm = pull.intervention
-        past = (told for done, told in reversed(self._told_rows) if done == arm)
-        return not equal_by_chance(self.settings.observations(rows), past, self._tells[arm])
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -209,8 +193,8 @@ class SessionState:
             for intervention, chosen in ((pull.intervention, complied), (Intervention(), ~complied)):
                 self._tell(intervention, Observations(rows.codes[chosen], rows.rewards[chosen]))
         self.told += len(rows)
-        self._digests.setdefault(pull.intervention, {})[event.digest] = event.pull
-        self._tells[pull.intervention] += 1
+        if event.digest:
+            self.digests.add(event.digest)
         left = pull.left - len(rows)
         if event.closes or left <= 0:
             del self.open[event.pull]

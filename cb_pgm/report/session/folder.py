@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from cb_pgm.errors import ReportError, SessionError
 from cb_pgm.model.intervention import ArmEstimate
 from cb_pgm.session.events import Event
+from cb_pgm.session.log import Log
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import SessionState
 from cb_pgm.session.status import Status, as_asked, status_of
-from cb_pgm.session.storage.log import Log
-from cb_pgm.session.storage.store import Store
 
 __all__ = ["SessionFolder", "read_session"]
 
@@ -58,13 +58,8 @@ def read_session(folder: Path) -> SessionFolder:
         If the session can't be read.
     """
     try:
-        store = Store(folder, only_read=True)
-        try:
-            log = Log(store)
-            with log.reading() as state:
-                events = tuple(log.events())
-        finally:
-            store.close()
+        with closing(Log(folder)) as log, log.reading() as state:
+            events = tuple(log.events())
     except SessionError as error:
         raise ReportError(str(error)) from None
     return SessionFolder(state, status_of(state), events, _identified_after(state.settings, events))

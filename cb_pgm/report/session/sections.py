@@ -193,8 +193,8 @@ def next_section(read: SessionFolder, folder: Path) -> Section:
     if isinstance(versions, Mapping):
         facts.append(("Versions", ", ".join(f"{library} {version}" for library, version in versions.items())))
     about = Paragraph(
-        "A session is continued, not run again. A chain of hashes protects its log, from which all that the "
-        "policy knows follows. The second command writes all recorded rows as CSV."
+        "A session is continued, not run again. All that the policy knows follows from its log. "
+        "The second command writes all recorded rows as CSV."
     )
     verbs = Code(f"cb-pgm session ask {folder}\ncb-pgm session export {folder} --out rows.csv")
     return Section("again", "How to go on", [about, verbs, Facts(facts)])

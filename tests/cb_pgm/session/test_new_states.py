@@ -15,7 +15,6 @@ from cb_pgm.session.events import Earlier, Event
 from cb_pgm.session.replay import replay_log
 from cb_pgm.session.setup import Setup
 from cb_pgm.session.state import SessionState
-from cb_pgm.session.storage import log as log_module
 from discovery import read_csv
 
 STATES = {"drug": ("low", "high"), "site": ("1", "2"), "recovered": ("no", "yes")}
@@ -97,21 +96,6 @@ class TestTell:
             assert session.status().told == before.told + 1
             played(session, 200)
             assert session.status().over is not None
-
-    def test_added_states_are_in_snapshots(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(log_module, "_FEW", 4)
-        with start(tmp_path, "ucb") as session:
-            played(session, 30)
-            session.add_state("site", "3")
-            while "site" in session.ask(batch=1)[0].intervention:
-                played(session, 1)
-            session.tell(
-                [{"drug": "low", "site": "3", "recovered": "no"} | dict(session.ask()[0].intervention)]
-            )
-            played(session, 30)
-            status = session.status()
-        with Session.open(tmp_path) as session:
-            assert session.status() == status
 
     @pytest.mark.parametrize(("variable", "state"), [("sit", "3"), ("site", "2"), ("site", " ")])
     def test_only_a_new_state_of_a_variable_is_added(self, tmp_path: Path, variable: str, state: str) -> None:

@@ -139,9 +139,9 @@ class TestTell:
                 session.tell(rows_of(pull), 9)
 
     def test_the_same_part_twice_is_refused_unless_it_is_another(self, tmp_path: Path) -> None:
-        with start(tmp_path) as session:
+        with start(tmp_path / "trial") as session:
             (pull,) = session.ask(batch=4)
-            part = rows_of(pull, 1)
+            part = as_csv(tmp_path / "rows.csv", rows_of(pull, 1))
             session.tell(part)
             with pytest.raises(SessionError, match=r"already: add --again"):
                 session.tell(part)
