@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discovery.estimation.marginals import Marginals
     from discovery.graphs.comparison import compare
     from discovery.graphs.essential_graph import EssentialGraph
-    from discovery.repairs.repairs import Change, repair
+    from discovery.graphs.repair import Change, repair
     from discovery.table.discrete_table import DiscreteTable, InterventionalRows, read, read_csv
     from discovery.table.settings import TableSettings
 
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "Change": "repairs.repairs",
+    "Change": "graphs.repair",
     "DiscoveryError": "errors",
     "DiscreteTable": "table.discrete_table",
     "EdgeConfidence": "estimation.edge_confidence",
@@ -72,7 +72,7 @@ _HOME = {
     "read": "table.discrete_table",
     "read_csv": "table.discrete_table",
     "read_knowledge": "estimation.knowledge",
-    "repair": "repairs.repairs",
+    "repair": "graphs.repair",
 }
 
 

@@ -12,7 +12,7 @@ from causal_learn_own import own_boss, own_grasp
 from discovery_tables import TableAndTruth, network_table, random_dag_table, tree_table
 
 from discovery import DiscreteTable, EssentialGraph, compare, estimate, repair
-from discovery.estimation.causal_learn import MixedGraph
+from discovery.graphs.mixed_graph import MixedGraph
 
 __all__ = ["OF_TETRAD", "SEARCHES", "TABLES", "Record", "measured"]
 
@@ -33,10 +33,10 @@ SEARCHES: dict[str, Callable[[DiscreteTable], EssentialGraph]] = {
     "default": lambda table: estimate(table).graph,
     "GES": lambda table: estimate(table, "ges", equivalent_sample_size=1.0).graph,
     "PC": lambda table: estimate(table, "pc").graph,
-    "BOSS of causal-learn": lambda table: _valid(own_boss(table), table),
-    "GRaSP of causal-learn": lambda table: _valid(own_grasp(table), table),
-    "FGES of Tetrad": lambda table: _valid(tetrad_own.tetrad_fges(table), table),
-    "BOSS of Tetrad, 5 orders": lambda table: _valid(tetrad_own.tetrad_boss(table), table),
+    "BOSS of causal-learn": lambda table: _valid(own_boss(table)),
+    "GRaSP of causal-learn": lambda table: _valid(own_grasp(table)),
+    "FGES of Tetrad": lambda table: _valid(tetrad_own.tetrad_fges(table)),
+    "BOSS of Tetrad, 5 orders": lambda table: _valid(tetrad_own.tetrad_boss(table)),
 }
 _LONGEST = 60  # seconds of a search of Tetrad's
 OF_TETRAD = ("FGES of Tetrad", "BOSS of Tetrad, 5 orders")
@@ -86,7 +86,5 @@ def _warm_up(name: str) -> None:
         SEARCHES[name](random_dag_table(12, (2, 3), 200, 0, parents=1.0)[0])
 
 
-def _valid(found: MixedGraph, table: DiscreteTable) -> EssentialGraph:
-    names = table.variables
-    kinds = (found.directed, found.undirected, found.bidirected)
-    return repair(names, *([(names[i], names[j]) for i, j in pairs] for pairs in kinds))[0]
+def _valid(found: MixedGraph) -> EssentialGraph:
+    return repair(found.nodes, *map(found.having, "→—↔"))[0]

@@ -23,7 +23,7 @@ from comparisons import Row, ratio_row
 from discovery_tables import network_table, tree_table
 
 from discovery import DiscreteTable, EssentialGraph, GraphError, estimate
-from discovery.estimation.causal_learn import MixedGraph
+from discovery.graphs.mixed_graph import MixedGraph
 
 __all__ = ["rows"]
 
@@ -62,7 +62,7 @@ def _row(
         our_seconds, ours = _timed(lambda: estimate(table, **settings))
         their_seconds, found = _timed(lambda: theirs(table))
         pairs.append((our_seconds, their_seconds))
-        graph = _essential(found, table)
+        graph = _essential(found)
         same = same and (graph is None or graph == ours.graph)
     return {**ratio_row(what, "causal-learn's own", pairs, at_least=goal), "same_graph": same}
 
@@ -73,14 +73,12 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - start, result
 
 
-def _essential(found: MixedGraph, table: DiscreteTable) -> EssentialGraph | None:
+def _essential(found: MixedGraph) -> EssentialGraph | None:
     """Return the graph; None where it isn't valid, since ours is repaired then."""
-    pairs = [
-        [(table.variables[i], table.variables[j]) for i, j in edges]
-        for edges in (found.directed, found.undirected)
-    ]
+    if any(found.having("↔")):
+        return None
     try:
-        return None if found.bidirected else EssentialGraph(table.variables, *pairs)
+        return EssentialGraph(found.nodes, found.having("→"), found.having("—"))
     except GraphError:
         return None
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 import random
 import warnings
 from importlib import import_module
+from unittest.mock import patch
 
 from discovery import DiscreteTable
-from discovery.estimation.causal_learn import MixedGraph, patched, read_matrix
+from discovery.estimation import causal_learn
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
+from discovery.graphs.mixed_graph import MixedGraph
 
 __all__ = ["own_boss", "own_ges", "own_grasp", "own_pc"]
 
 
 def own_ges(table: DiscreteTable) -> MixedGraph:
     """Run its GES with its BDeu score."""
-    from causallearn.search.ScoreBased.GES import ges
-
-    return read_matrix(ges(table.codes, score_func="local_score_BDeu")["G"].graph)
+    return causal_learn.read_matrix(causal_learn.own_ges(table.codes), table.variables)
 
 
 def own_pc(table: DiscreteTable) -> MixedGraph:
@@ -32,7 +32,7 @@ def own_pc(table: DiscreteTable) -> MixedGraph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = pc(table.codes, 0.01, "gsq", uc_rule=2, show_progress=False)
-    return read_matrix(found.G.graph)
+    return causal_learn.read_matrix(found.G.graph, table.variables)
 
 
 def own_boss(table: DiscreteTable) -> MixedGraph:
@@ -49,7 +49,8 @@ def _by_orders(table: DiscreteTable, module_name: str, function: str) -> MixedGr
     module = import_module(f"causallearn.search.PermutationBased.{module_name}")
     bdeu = BDeu(Contingency(table.codes, [len(states) for states in table.states.values()]))
     random.seed(0)
-    with patched(
-        (module, {"local_score_BDeu": lambda _data, i, parents, _=None: bdeu.local_score(i, parents)})
+    with patch.object(
+        module, "local_score_BDeu", lambda _data, i, parents, _=None: bdeu.local_score(i, parents)
     ):
-        return read_matrix(getattr(module, function)(table.codes, "local_score_BDeu", verbose=False).graph)
+        found = getattr(module, function)(table.codes, "local_score_BDeu", verbose=False)
+    return causal_learn.read_matrix(found.graph, table.variables)

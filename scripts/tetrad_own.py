@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discovery import DiscreteTable
-from discovery.estimation.causal_learn import MixedGraph
+from discovery.graphs.mixed_graph import MixedGraph
 
 __all__ = ["TetradError", "available", "tetrad_boss", "tetrad_fges"]
 
@@ -91,14 +91,10 @@ def _score(table: DiscreteTable) -> Any:
 
 
 def _read(graph: Any, table: DiscreteTable) -> MixedGraph:
-    number = {name: i for i, name in enumerate(table.variables)}
-    directed, undirected = [], []
+    edges = []
     for edge in graph.getEdges():
-        one, other = (number[str(node.getName())] for node in (edge.getNode1(), edge.getNode2()))
-        if not edge.isDirected():
-            undirected.append((min(one, other), max(one, other)))
-        elif edge.pointsTowards(edge.getNode2()):
-            directed.append((one, other))
-        else:
-            directed.append((other, one))
-    return MixedGraph(tuple(sorted(directed)), tuple(sorted(undirected)))
+        one, other = (str(node.getName()) for node in (edge.getNode1(), edge.getNode2()))
+        if edge.isDirected() and not edge.pointsTowards(edge.getNode2()):
+            one, other = other, one
+        edges.append((one, other, "→" if edge.isDirected() else "—"))
+    return MixedGraph(table.variables, tuple(edges))

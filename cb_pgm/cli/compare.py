@@ -6,7 +6,6 @@ from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path
 
-from cb_pgm.cli.console import note
 from cb_pgm.cli.options import add_result
 from cb_pgm.cli.usage import Parser
 from cb_pgm.files import json_text, print_text
@@ -34,9 +33,6 @@ def execute(options: Namespace) -> None:
 
     truth = read_graph(options.truth)
     estimated = read_graph(options.estimated, truth.graph.nodes)
-    for path, used in ((options.estimated, estimated), (options.truth, truth)):
-        for repair in used.repairs:
-            note(f"warning: {path} is not an essential graph; repaired: {repair}")
     scores = compare(estimated.graph, truth.graph)
     dag = read_dag(options.truth)
     costs = search_costs(estimated.graph, truth.graph.consistent_extension() if dag is None else dag)

@@ -145,10 +145,7 @@ def _own_graph(path: Path, table: DiscreteTable) -> EssentialGraph:
     """Read the graph to check, or the class of the DAG, which implies the same independencies."""
     from cb_pgm.problem.graph_files import read_graph
 
-    given = read_graph(path, table.variables)
-    for repair in given.repairs:
-        note(f"warning: {path} is not an essential graph; repaired: {repair}")
-    return given.graph
+    return read_graph(path, table.variables).graph
 
 
 def _confidence(

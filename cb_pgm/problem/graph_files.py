@@ -13,7 +13,7 @@ import networkx as nx
 
 from cb_pgm.model.bif import read_bif_model
 from cb_pgm.wording import count, did_you_mean
-from discovery import EssentialGraph, GraphError, estimate, repair
+from discovery import EssentialGraph, GraphError, estimate
 from discovery.documents import json_content
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
@@ -38,7 +38,7 @@ class UsedGraph:
     method
         The method of estimation ("ges-boss", for example), or "given" for a graph from a file.
     repairs
-        The changes that made it a valid essential graph, one sentence each.
+        The changes that made an estimate a valid essential graph, one sentence each.
     seconds
         Time of the estimation, in seconds; 0 for a graph from a file.
     warnings
@@ -81,9 +81,7 @@ def estimated_graph(
 
 
 def read_graph(path: str | PathLike[str], nodes: Sequence[str] | None = None) -> UsedGraph:
-    """Read a graph, and repair it where it isn't a valid essential graph.
-
-    A DAG stands for its equivalence class.
+    """Read an essential graph, or a DAG, which stands for its equivalence class.
 
     Parameters
     ----------
@@ -95,7 +93,8 @@ def read_graph(path: str | PathLike[str], nodes: Sequence[str] | None = None) ->
     Raises
     ------
     GraphError
-        If the file holds no graph, or a graph over other variables.
+        If the file holds no graph, one that is neither a DAG nor an essential graph, or one over other
+        variables.
     """
     text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
     if not _is_json(text):
@@ -110,13 +109,10 @@ def read_graph(path: str | PathLike[str], nodes: Sequence[str] | None = None) ->
         found = EssentialGraph.from_dag(dag)
         return UsedGraph(found, "given", warnings=_open_directions(found, path))
     try:
-        if not given.bidirected:
-            graph = EssentialGraph(wanted, given.directed, given.undirected, given.background)
-            return UsedGraph(graph, "given")
-    except GraphError:
-        pass  # the list of repairs names the faults
-    graph, changes = repair(wanted, given.directed, given.undirected, given.bidirected)
-    return UsedGraph(graph, "given", tuple(map(str, changes)))
+        found = EssentialGraph.from_json(_without_remarks(text))
+    except GraphError as error:
+        raise GraphError(f"{error} (in {path})") from None
+    return UsedGraph(widened(found, wanted), "given")
 
 
 def read_dag(path: str | PathLike[str]) -> nx.DiGraph[str] | None:

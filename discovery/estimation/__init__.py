@@ -1,7 +1,8 @@
 """Estimate an essential graph and marginals from a table.
 
 In: a `DiscreteTable`, and background knowledge of the graph (`knowledge`). Out: an `EstimatedGraph`
-(`estimation`) with its `Marginals`. causal-learn's GES runs in `ges_search` and its PC in `pc_search`, with
-scores and tests that are computed here (`counted_scores`, `contingency`); `chow_liu` finds trees. A result
-that isn't a valid essential graph is repaired, and made to respect the knowledge (`informed`).
+(`estimation`) with its `Marginals`. `score_search` finds the graph with the highest score, by `ges` and
+`boss`; `pc` tests independencies, `chow_liu` finds trees; causal-learn orients PC's graphs and runs its own
+GES (`causal_learn`). Scores and tests are computed from counts (`contingency`, `batch_counts`,
+`counted_scores`). A result is made to respect the knowledge (`informed`).
 """

@@ -10,13 +10,15 @@ steps than there are rows, or equal rows have been merged into few, the rows are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import lgamma, log
+from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from discovery.estimation.bit_sets import packed, shared, state_sets
 from discovery.estimation.contingency import Contingency
 
 __all__ = ["BatchCounts", "marginal_likelihood"]
@@ -84,7 +86,7 @@ class BatchCounts:
             return np.asarray(found)
         if len(data.weights) < data.n_rows:
             cells = np.repeat(cells, data.weights)
-        bits = packed(cells, n_strata * own)
+        bits = _packed(cells, n_strata * own)
         first = self._first_state[candidates]
         return np.asarray(_by_bits(bits, n_strata, own, self._states(), first, cardinality, *tables))
 
@@ -100,8 +102,14 @@ class BatchCounts:
         return table
 
     def _states(self) -> NDArray[np.uint64]:
+        """Return the rows in which each state of each column occurs, uint64 [all states, ⌈N/64⌉]."""
         if self._state_bits is None:
-            self._state_bits, _ = state_sets(self._contingency)
+            data, first = self._contingency, self._first_state
+            found = np.empty((int(first[-1]), (data.n_rows + 63) // 64), dtype=np.uint64)
+            for column, begin, end in zip(data.columns, first[:-1], first[1:], strict=True):
+                every = column if len(column) == data.n_rows else np.repeat(column, data.weights)
+                found[begin:end] = _packed(every.astype(np.int32), int(end - begin))
+            self._state_bits = found
         return self._state_bits
 
 
@@ -161,7 +169,7 @@ def _by_bits(
     stratum_table: NDArray[np.float64],
     cell_table: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    sizes = np.array([shared(one, one) for one in bits])
+    sizes = np.array([_shared(one, one) for one in bits])
     counts = np.empty((n_strata * cardinality, own), dtype=np.int64)
     scores = np.empty(len(first_states))
     for c in range(len(first_states)):
@@ -171,7 +179,7 @@ def _by_bits(
                 for state in range(cardinality - 1):
                     count = 0
                     if left > 0:
-                        count = shared(bits[s * own + k], states[first_states[c] + state])
+                        count = _shared(bits[s * own + k], states[first_states[c] + state])
                         left -= count
                     counts[s * cardinality + state, k] = count
                 counts[s * cardinality + cardinality - 1, k] = left
@@ -206,3 +214,31 @@ def _by_rows(
                     turned[s * cardinality + state, k] = counts[s, k, state]
         scores[c] = marginal_likelihood(turned, stratum_table, cell_table)
     return scores
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]  # numba carries no types
+def _packed(cells: NDArray[np.int32], n_cells: int) -> NDArray[np.uint64]:
+    """Return for each cell the set of rows that are in it, uint64 [n_cells, words]."""
+    bits = np.zeros((n_cells, (len(cells) + 63) // 64), dtype=np.uint64)
+    for row in range(len(cells)):
+        bits[cells[row], row >> 6] |= np.uint64(1) << np.uint64(row & 63)
+    return bits
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _ones(_typing: Any, _word: Any) -> Any:
+    """Return the number of ones in a word; numba has no name for the processor's instruction."""
+
+    def generated(_context: Any, builder: Any, _signature: Any, arguments: Sequence[Any]) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generated
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _shared(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
+    """Return how many rows two sets share."""
+    found = np.uint64(0)
+    for word in range(len(one)):
+        found += _ones(one[word] & other[word])
+    return int(found)

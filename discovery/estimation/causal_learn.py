@@ -1,93 +1,51 @@
-"""The common part of the adapters to causal-learn: patch its modules for one call, and read its graphs.
+"""Read causal-learn's graphs, and run its own GES.
 
-causal-learn can't be passed a score, and can't unregister a test. So attributes of its modules are replaced
-while a call runs, and restored when it returns or raises; only one thread at a time does so. The modules are
-imported on first use, because the import takes over a second.
+The modules of causal-learn are imported where they are used, since that takes over a second.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from threading import RLock
-from types import ModuleType
-from typing import Any
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MixedGraph", "patched", "read_matrix"]
+from discovery.graphs.mixed_graph import MixedGraph
 
-Pair = tuple[int, int]
+__all__ = ["own_ges", "read_matrix"]
 
-_ONE_AT_A_TIME = RLock()
-
-
-@dataclass(frozen=True)
-class MixedGraph:
-    """The result of a search, valid or not: edges as pairs of column numbers (tail, head), and warnings."""
-
-    directed: tuple[Pair, ...]
-    undirected: tuple[Pair, ...]
-    bidirected: tuple[Pair, ...] = ()
-    warnings: tuple[str, ...] = ()
+_MARKS = {(-1, 1): "→", (-1, -1): "—", (1, 1): "↔"}
+"""The marks of an edge by the two entries of the matrix, at its first and at its second node."""
 
 
-@contextmanager
-def patched(*replacements: tuple[ModuleType, Mapping[str, Any]]) -> Iterator[None]:
-    """Replace attributes of modules until the block ends.
-
-    Names that a module doesn't have are ignored. The library's own Python warnings are silenced meanwhile.
+def own_ges(codes: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the matrix of the graph that causal-learn's GES finds with its own BDeu score.
 
     Parameters
     ----------
-    replacements
-        Pairs of a module and its new attributes by name.
-
-    Examples
-    --------
-    >>> import math
-    >>> with patched((math, {"tau": 6, "no_such_name": 0})):
-    ...     math.tau, hasattr(math, "no_such_name")
-    (6, False)
-    >>> math.tau > 6
-    True
+    codes
+        int [N, n], the index of each variable's state in each row.
     """
-    with _ONE_AT_A_TIME, warnings.catch_warnings():
+    from causallearn.search.ScoreBased.GES import ges
+
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        before = [
-            (module, name, getattr(module, name))
-            for module, names in replacements
-            for name in names
-            if hasattr(module, name)
-        ]
-        wanted = {
-            (id(module), name): value for module, names in replacements for name, value in names.items()
-        }
-        try:
-            for module, name, _ in before:
-                setattr(module, name, wanted[id(module), name])
-            yield
-        finally:
-            for module, name, value in before:
-                setattr(module, name, value)
+        found: NDArray[np.integer] = ges(codes, score_func="local_score_BDeu")["G"].graph
+    return found
 
 
-def read_matrix(matrix: NDArray[np.integer], *notes: str) -> MixedGraph:
-    """Return the graph of causal-learn's matrix, int [n, n], with `notes` as its warnings.
+def read_matrix(matrix: NDArray[np.integer], nodes: Sequence[str]) -> MixedGraph:
+    """Return the graph of causal-learn's matrix, int [n, n].
 
-    M[i, j] = −1 with M[j, i] = 1 is i → j; both −1 is i — j; both 1 is i ↔ j.
+    M[i, j] is the mark at i of the edge between i and j: −1 a tail, 1 an arrowhead; 0 where there is none.
     """
-    n = len(matrix)
-    pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if matrix[i, j] != 0 or matrix[j, i] != 0]
-    ends = {(i, j): (int(matrix[i, j]), int(matrix[j, i])) for i, j in pairs}
-    forwards = [pair for pair in pairs if ends[pair] == (-1, 1)]
-    backwards = [(j, i) for i, j in pairs if ends[i, j] == (1, -1)]
-    return MixedGraph(
-        directed=tuple(sorted(forwards + backwards)),
-        undirected=tuple(pair for pair in pairs if ends[pair] == (-1, -1)),
-        bidirected=tuple(pair for pair in pairs if ends[pair] == (1, 1)),
-        warnings=notes,
-    )
+    edges = []
+    for i, j in combinations(range(len(nodes)), 2):
+        one, other, ends = nodes[i], nodes[j], (int(matrix[i, j]), int(matrix[j, i]))
+        if ends not in _MARKS:
+            one, other, ends = other, one, ends[::-1]
+        if ends != (0, 0):
+            edges.append((one, other, _MARKS[ends]))
+    return MixedGraph(tuple(nodes), tuple(edges))

@@ -29,7 +29,7 @@ from discovery.errors import EstimationError
 from discovery.estimation.batch_counts import BatchCounts
 from discovery.estimation.contingency import Contingency
 
-__all__ = ["BIC", "BDeu", "CountedScore", "GSquare", "GSquareResult"]
+__all__ = ["BIC", "BDeu", "CountedScore", "GSquare", "GSquareResult", "LogLikelihood"]
 
 #: So many scores with one more parent are kept, 160 MB.
 _KEPT_SCORES = 20_000_000
@@ -228,7 +228,17 @@ class BDeu(CountedScore):
         return n_parents * self._log_parent + absent * self._log_no_parent
 
 
-class BIC(CountedScore):
+class LogLikelihood(CountedScore):
+    """The log-likelihood of a variable's column given its parents' columns, at its maximum, in nats."""
+
+    def _priors(self, variable: int, configurations: float) -> tuple[float, float]:
+        return 0.0, 0.0
+
+    def _prior(self, variable: int, n_parents: int, configurations: float) -> float:
+        return 0.0
+
+
+class BIC(LogLikelihood):
     """The Bayesian information criterion: the log-likelihood less ½ log N for each free parameter ([1]_).
 
     A variable with K states and parents with q joint states has (K − 1)·q parameters, whether or not all of
@@ -238,9 +248,6 @@ class BIC(CountedScore):
     ----------
     .. [1] Schwarz (1978), Estimating the dimension of a model, Annals of Statistics 6(2).
     """
-
-    def _priors(self, variable: int, configurations: float) -> tuple[float, float]:
-        return 0.0, 0.0
 
     def _prior(self, variable: int, n_parents: int, configurations: float) -> float:
         parameters = (self.contingency.cardinalities[variable] - 1) * configurations

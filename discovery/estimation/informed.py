@@ -9,15 +9,17 @@ of the nodes finds. So a known direction by itself never makes a v-structure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
+from collections.abc import Callable, Iterable
 
 import networkx as nx
 
 from discovery.errors import GraphError
-from discovery.estimation.knowledge import Arrow, Knowledge
+from discovery.estimation.knowledge import Knowledge
+from discovery.graphs.characterization import class_of_dag
 from discovery.graphs.essential_graph import EssentialGraph
-from discovery.repairs.repairs import Change
+from discovery.graphs.extension import extension
+from discovery.graphs.meek import Arrow
+from discovery.graphs.repair import Change, Kind, changes_between, marks_of
 
 __all__ = ["informed_graph"]
 
@@ -77,10 +79,15 @@ def informed_graph(
         except GraphError:
             pass  # no DAG of the class has the known arrows
     kept = sorted(set(estimate.directed).intersection(joined), key=weakest_first, reverse=True)
-    dag = _ordered(estimate.nodes, joined, _acyclic(estimate.nodes, known, kept))
-    found = EssentialGraph.from_dag(dag)
-    informed = EssentialGraph(found.nodes, found.directed, found.undirected, known)
-    return informed, list(_changes(estimate, informed, knowledge))
+    arrows = _acyclic(estimate.nodes, known, kept)
+    lines = [pair for pair in joined if not (arrows.has_edge(*pair) or arrows.has_edge(*pair[::-1]))]
+    closed = class_of_dag(estimate.nodes, extension(estimate.nodes, arrows.edges, lines))
+    informed = EssentialGraph(estimate.nodes, closed.arrows(), closed.lines(), known)
+
+    def reason(kind: Kind, edge: Arrow, before: str) -> str:
+        return _reason(kind, edge, knowledge)
+
+    return informed, list(changes_between(marks_of(estimate), informed, reason))
 
 
 def _pairs(graph: EssentialGraph) -> list[Arrow]:
@@ -118,67 +125,7 @@ def _acyclic(nodes: Iterable[str], known: Iterable[Arrow], wanted: Iterable[Arro
     return graph
 
 
-def _ordered(nodes: Iterable[str], joined: Iterable[Arrow], arrows: nx.DiGraph[str]) -> nx.DiGraph[str]:
-    """Return a DAG that joins all pairs and has all of `arrows`, with few new v-structures.
-
-    Sinks are removed one by one, that with the fewest new v-structures first. Where the graph has a
-    consistent extension, no sink makes a new v-structure (Dor & Tarsi 1992; reference in
-    `discovery.repairs.starts`).
-    """
-    adjacent: dict[str, dict[str, None]] = {node: {} for node in nodes}
-    for one, other in joined:
-        adjacent[one][other] = adjacent[other][one] = None
-    dag: nx.DiGraph[str] = nx.DiGraph()
-    dag.add_nodes_from(adjacent)
-    open_children = {node: arrows.out_degree(node) for node in adjacent}
-    left = dict.fromkeys(adjacent)
-    while left:
-        sinks = [node for node in left if open_children[node] == 0]
-        sink = min(sinks, key=lambda node: _new_v_structures(node, adjacent, arrows))
-        dag.add_edges_from((other, sink) for other in adjacent[sink])
-        for other in adjacent.pop(sink):
-            del adjacent[other][sink]
-            if arrows.has_edge(other, sink):
-                open_children[other] -= 1
-        del left[sink]
-    return dag
-
-
-def _new_v_structures(sink: str, adjacent: dict[str, dict[str, None]], arrows: nx.DiGraph[str]) -> int:
-    """Count the non-adjacent neighbours of `sink` that would become its parents and aren't both already."""
-    around = list(adjacent[sink])
-    parents = set(arrows.predecessors(sink))
-    return sum(
-        other not in adjacent[one] and not (one in parents and other in parents)
-        for i, one in enumerate(around)
-        for other in around[:i]
-    )
-
-
-def _changes(before: EssentialGraph, after: EssentialGraph, knowledge: Knowledge) -> Iterator[Change]:
-    position = {node: i for i, node in enumerate(before.nodes)}
-    old_marks, new_marks = _marks(before, position), _marks(after, position)
-    pairs = sorted({**old_marks, **new_marks}, key=lambda pair: (position[pair[0]], position[pair[1]]))
-    for edge in pairs:
-        old, new = old_marks.get(edge, ""), new_marks.get(edge, "")
-        if old == new:
-            continue
-        if "←" in (new, old) and new != "→":
-            edge, old, new = edge[::-1], _TURNED[old], _TURNED[new]
-        kind = _KINDS.get((bool(old), new)) or ("direct" if old == "—" else "reverse")
-        yield Change(kind, edge, _reason(kind, edge, knowledge), old, new)
-
-
-_TURNED = {"→": "←", "←": "→", "—": "—", "": ""}
-_KINDS: dict[tuple[bool, str], Literal["add", "remove", "undirect"]] = {
-    (False, "→"): "add",
-    (False, "—"): "add",
-    (True, ""): "remove",
-    (True, "—"): "undirect",
-}
-
-
-def _reason(kind: str, edge: Arrow, knowledge: Knowledge) -> str:
+def _reason(kind: Kind, edge: Arrow, knowledge: Knowledge) -> str:
     one, other = edge
     if kind == "remove":
         forbidden = not knowledge.may_be_adjacent(one, other)
@@ -190,12 +137,3 @@ def _reason(kind: str, edge: Arrow, knowledge: Knowledge) -> str:
     if kind in ("direct", "reverse") and not knowledge.allows(other, one):
         return "no other direction is allowed"
     return "it follows from the other changes"
-
-
-def _marks(graph: EssentialGraph, position: dict[str, int]) -> dict[Arrow, str]:
-    """Return each edge's mark as read from the end that is first in node order."""
-    marks: dict[Arrow, str] = dict.fromkeys(graph.undirected, "—")
-    for tail, head in graph.directed:
-        forwards = position[tail] < position[head]
-        marks[(tail, head) if forwards else (head, tail)] = "→" if forwards else "←"
-    return marks

@@ -33,6 +33,7 @@ from scipy.special import chdtrc
 
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import CountedScore, GSquare
+from discovery.graphs.chain_graphs import chain_components
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.graphs.meek import Arrow, PartiallyDirectedGraph
 
@@ -241,17 +242,5 @@ class _BestDirections:
 
 
 def _components(closed: PartiallyDirectedGraph, nodes: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return the sets of nodes that undirected edges join, in the order of `nodes`."""
-    seen: set[str] = set()
-    order = tuple(nodes)
-    found = []
-    for start in order:
-        if start not in seen:
-            reached, frontier = {start}, [start]
-            while frontier:
-                fresh = [other for other in closed.neighbours(frontier.pop()) if other not in reached]
-                reached.update(fresh)
-                frontier.extend(fresh)
-            seen |= reached
-            found.append(tuple(node for node in order if node in reached))
-    return found
+    inside = dict.fromkeys(nodes)
+    return chain_components(inside, {node: closed.neighbours(node) & inside.keys() for node in inside})

@@ -17,17 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discovery.estimation.boss_search import better_by_orders, run_boss
-from discovery.estimation.causal_learn import MixedGraph, Pair
-from discovery.estimation.contingency import Contingency
-from discovery.estimation.counted_scores import BIC, BDeu, CountedScore
-from discovery.estimation.ges_search import run_ges
-from discovery.estimation.incremental_ges import incremental_ges
+from discovery.estimation.boss import better_by_orders, run_boss
+from discovery.estimation.counted_scores import BIC, BDeu
+from discovery.estimation.ges import incremental_ges
 from discovery.estimation.interventional import DataScore, RegimeCounts
-from discovery.estimation.scores import AdjacencyScore, Score, class_score
+from discovery.estimation.scores import AdjacencyScore, Pair, Parents, Score, class_score
 from discovery.estimation.watch import Watch
 
 __all__ = ["SAMPLE_SIZES", "ScoreSearch", "ScoredGraph"]
@@ -35,9 +29,6 @@ __all__ = ["SAMPLE_SIZES", "ScoreSearch", "ScoredGraph"]
 #: The weights of the prior, in rows, from which the data choose.
 SAMPLE_SIZES = (1.0, 2.0, 5.0, 10.0, 20.0)
 _FIRST_SIZE = 5.0
-
-#: Up to this many variables causal-learn's own loop runs; it takes under a tenth of a second there.
-CAUSAL_LEARN_UP_TO = 10
 
 
 @dataclass(frozen=True)
@@ -47,14 +38,14 @@ class ScoredGraph:
     Attributes
     ----------
     found
-        The essential graph of a DAG.
+        A DAG of the class.
     score
         The score of the data.
     total
         The score of `found`, in nats, with what required and forbidden pairs add to it.
     """
 
-    found: MixedGraph
+    found: Parents
     score: DataScore
     total: float
 
@@ -64,10 +55,8 @@ class ScoreSearch:
 
     Parameters
     ----------
-    codes
-        int [N, n], the index of each variable's state in each row.
-    contingency
-        The counted rows.
+    counts
+        The rows of the table, and which of them count for each variable.
     score
         "bdeu" or "bic".
     equivalent_sample_size
@@ -78,14 +67,11 @@ class ScoreSearch:
         Pairs of columns that are adjacent, or not adjacent, whatever the data say.
     watch
         May end the search with the best graph so far.
-    regimes
-        The rows that count for each variable where some were set; None: all rows count for all.
     """
 
     def __init__(
         self,
-        codes: NDArray[np.integer],
-        contingency: Contingency,
+        counts: RegimeCounts,
         *,
         score: str = "bdeu",
         equivalent_sample_size: float | None = None,
@@ -93,24 +79,21 @@ class ScoreSearch:
         required: tuple[Pair, ...] = (),
         forbidden: tuple[Pair, ...] = (),
         watch: Watch | None = None,
-        regimes: RegimeCounts | None = None,
     ) -> None:
-        def on_rows(kind: Callable[[Contingency], CountedScore]) -> DataScore:
-            return kind(contingency) if regimes is None else regimes.score(kind)
-
         if score == "bic":
-            scores: dict[float, DataScore] = {0.0: on_rows(BIC)}
+            scores: dict[float, DataScore] = {0.0: counts.score(BIC)}
         else:
             sizes = SAMPLE_SIZES if equivalent_sample_size is None else (equivalent_sample_size,)
             scores = {
-                size: on_rows(partial(BDeu, equivalent_sample_size=size, structure_prior=structure_prior))
+                size: counts.score(
+                    partial(BDeu, equivalent_sample_size=size, structure_prior=structure_prior)
+                )
                 for size in sizes
             }
-        self._codes = codes
         self._watch = watch or Watch()
         self._scores = scores
         self._known: dict[float, Score] = {
-            size: AdjacencyScore(score, contingency.n_rows, required, forbidden)
+            size: AdjacencyScore(score, counts.everything.n_rows, required, forbidden)
             if required or forbidden
             else score
             for size, score in scores.items()
@@ -125,13 +108,16 @@ class ScoreSearch:
         if method == "ges":
             return by_ges
 
-        def ges_and_boss(other: float) -> MixedGraph:
+        def ges_and_boss(other: float) -> Parents:
             found = by_ges.found if other == size else self._ges(other)
             return better_by_orders(self._known[other], found, self._watch)
 
         return self._rising(size, ges_and_boss)[0]
 
-    def _rising(self, size: float, search: Callable[[float], MixedGraph]) -> tuple[ScoredGraph, float]:
+    def _ges(self, size: float) -> Parents:
+        return incremental_ges(self._known[size], self._watch)
+
+    def _rising(self, size: float, search: Callable[[float], Parents]) -> tuple[ScoredGraph, float]:
         """Search with the weight `size`, then with the best for what was found, until it stays."""
         best: tuple[ScoredGraph, float] | None = None
         while True:
@@ -144,9 +130,3 @@ class ScoreSearch:
             if self._watch.reason is not None or likeliest == size:
                 return best
             size = likeliest
-
-    def _ges(self, size: float) -> MixedGraph:
-        score = self._known[size]
-        if score.n_variables > CAUSAL_LEARN_UP_TO or score.targets:
-            return incremental_ges(score, self._watch)
-        return run_ges(self._codes, score.local_score)

@@ -7,19 +7,20 @@ nothing but a `Score`, so that every score works in every search.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from math import fsum, inf
 from typing import Protocol
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from discovery.estimation.causal_learn import MixedGraph, Pair
 from discovery.graphs.characterization import class_of_dag
 from discovery.graphs.meek import PartiallyDirectedGraph
 
-__all__ = ["AdjacencyScore", "Score", "class_score", "extension", "observational_class"]
+__all__ = ["AdjacencyScore", "Pair", "Parents", "Score", "class_of_columns", "class_score", "parents_of"]
+
+Pair = tuple[int, int]
+Parents = tuple[tuple[int, ...], ...]
+"""A DAG: the parents of each column, by number."""
 
 
 class Score(Protocol):
@@ -110,40 +111,28 @@ class AdjacencyScore:
         return found
 
 
-def class_score(score: Score, found: MixedGraph) -> float:
-    """Return the score of the DAGs whose essential graph is `found`, in nats."""
-    dag = extension(score.n_variables, found)
-    return fsum(score.local_score(node, dag.predecessors(node)) for node in dag)
+def parents_of(n_variables: int, arrows: Iterable[Pair]) -> Parents:
+    """Return the DAG with the edges (tail, head)."""
+    found: list[list[int]] = [[] for _ in range(n_variables)]
+    for tail, head in arrows:
+        found[head].append(tail)
+    return tuple(tuple(sorted(parents)) for parents in found)
 
 
-def extension(n_variables: int, found: MixedGraph) -> nx.DiGraph[int]:
-    """Return a DAG of the class with the essential graph `found`, interventional or not."""
-    pairs = [*found.directed, *found.undirected]
-    closed = PartiallyDirectedGraph(
-        map(str, range(n_variables)),
-        *([(str(one), str(other)) for one, other in edges] for edges in (found.directed, found.undirected)),
-    )
-    for one, other in sorted(tuple(sorted(pair)) for pair in found.undirected):
-        if closed.has_line(str(one), str(other)):
-            closed.orient(str(one), str(other))
-    dag: nx.DiGraph[int] = nx.DiGraph()
-    dag.add_nodes_from(range(n_variables))
-    dag.add_edges_from(
-        (one, other) if closed.has_arrow(str(one), str(other)) else (other, one) for one, other in pairs
-    )
-    return dag
+def class_score(score: Score, parents: Parents) -> float:
+    """Return the score of the DAG with these parents, in nats: that of all DAGs of its class."""
+    return fsum(score.local_score(node, chosen) for node, chosen in enumerate(parents))
 
 
-def observational_class(n_variables: int, found: MixedGraph) -> MixedGraph:
-    """Return `found` with the essential graph of the equivalence class that holds its class.
+def class_of_columns(score: Score, arrows: Iterable[Pair]) -> PartiallyDirectedGraph:
+    """Return the class of a DAG over the columns, which are named by their numbers as text.
 
-    The two differ where interventions direct edges.
+    It is the essential graph, and the interventional one where the score has targets: edges at targets have
+    the DAG's direction, and so have all that follow from these by Meek's rules.
     """
-    dag = extension(n_variables, found)
-    closed = class_of_dag(map(str, dag), [(str(tail), str(head)) for tail, head in dag.edges])
-    lines = (sorted((int(one), int(other))) for one, other in closed.lines())
-    return replace(
-        found,
-        directed=tuple(sorted((int(tail), int(head)) for tail, head in closed.arrows())),
-        undirected=tuple(sorted((one, other) for one, other in lines)),
-    )
+    named = [(str(tail), str(head)) for tail, head in arrows]
+    closed = class_of_dag(map(str, range(score.n_variables)), named)
+    for tail, head in named:
+        if score.targets and not score.targets.isdisjoint((int(tail), int(head))):
+            closed.orient(tail, head)
+    return closed

@@ -8,7 +8,7 @@ Adjacency is held in mappings of mappings, whose keys keep the order in which th
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import networkx as nx
@@ -26,10 +26,10 @@ def ends_of(nodes: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Ends:
     return ends
 
 
-def chain_components(nodes: Iterable[str], neighbours: Ends) -> list[tuple[str, ...]]:
+def chain_components(nodes: Iterable[str], neighbours: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
     """Return the chain components, ordered by their first node, each in the order of `nodes`.
 
-    O(nodes + edges).
+    All neighbours of `nodes` must be among them. O(nodes + edges).
     """
     number: dict[str, int] = {}
     components: list[list[str]] = []

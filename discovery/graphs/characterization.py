@@ -115,7 +115,7 @@ def check_essential(nodes: tuple[str, ...], parents: Ends, children: Ends, neigh
     if len(downstream_first(components, parents, children)) < len(components):
         lines = [(one, other) for one in nodes for other in neighbours[one]]
         cycle = partially_directed_cycle(directed, lines)
-        raise GraphError(f"Expected no partially directed cycle but found {cycle}: repair the graph")
+        raise GraphError(f"Expected no partially directed cycle but found {cycle}: change one of its edges")
     _check_chordal(components, neighbours)
     _check_shared_parents(nodes, parents, neighbours)
     closed = class_of_dag(nodes, [*directed, *onwards(components, neighbours)])
@@ -124,7 +124,7 @@ def check_essential(nodes: tuple[str, ...], parents: Ends, children: Ends, neigh
             raise GraphError(
                 f"Expected directed edges that every DAG of the class has but found {tail} → {head}, which "
                 "some have the other way round: make the edge undirected, with the direction as background "
-                "knowledge if it is known, or repair the graph"
+                "knowledge if it is known"
             )
 
 
@@ -157,7 +157,8 @@ def _check_chordal(components: Iterable[tuple[str, ...]], neighbours: Ends) -> N
         if cycle:
             shown = " — ".join(map(str, [*cycle, cycle[0]]))
             raise GraphError(
-                f"Expected chordal chain components but found {shown} without a chord: repair the graph"
+                f"Expected chordal chain components but found {shown} without a chord: "
+                "remove one of these edges or add a chord"
             )
 
 
@@ -169,5 +170,5 @@ def _check_shared_parents(nodes: Iterable[str], parents: Ends, neighbours: Ends)
                 if parent not in parents[other]:
                     raise GraphError(
                         f"Expected a graph closed under Meek's rules but found {parent} → {node} — {other} "
-                        f"with {parent} and {other} not adjacent: direct {node} → {other} or repair the graph"
+                        f"with {parent} and {other} not adjacent: direct {node} → {other}"
                     )

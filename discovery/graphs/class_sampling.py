@@ -30,6 +30,7 @@ from functools import cached_property
 import networkx as nx
 import numpy as np
 
+from discovery.graphs.chain_graphs import chain_components
 from discovery.graphs.chordality import maximum_cardinality_order
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.graphs.meek import Arrow, PartiallyDirectedGraph
@@ -290,11 +291,9 @@ def _order_of(first: _First, rng: np.random.Generator) -> list[str]:
 
 def _parts(closed: PartiallyDirectedGraph, nodes: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return the sets of two or more nodes that undirected edges join, each in the order of `nodes`."""
-    lines: nx.Graph[str] = nx.Graph()
-    lines.add_nodes_from(nodes)
-    lines.add_edges_from((one, other) for one in nodes for other in closed.neighbours(one) if other in lines)
-    parts = (frozenset(part) for part in nx.connected_components(lines) if len(part) > 1)
-    return tuple(tuple(node for node in nodes if node in part) for part in parts)
+    inside = dict.fromkeys(nodes)
+    parts = chain_components(nodes, {node: closed.neighbours(node) & inside.keys() for node in nodes})
+    return tuple(part for part in parts if len(part) > 1)
 
 
 def _below(bound: int, rng: np.random.Generator) -> int:

@@ -92,7 +92,7 @@ class EssentialGraph:
     (('A', 'B'), (('D',), ('C',), ('A',), ('B',)))
     >>> EssentialGraph("ABC", directed=[("A", "B")], undirected=[("B", "C")])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    discovery.errors.GraphError: ... found A → B — C with A and C not adjacent: direct B → C or ...
+    discovery.errors.GraphError: ... found A → B — C with A and C not adjacent: direct B → C
     """
 
     nodes: tuple[str, ...]
@@ -255,7 +255,7 @@ class EssentialGraph:
         given = parse_graph(text)
         if given.bidirected:
             one, other = given.bidirected[0]
-            raise GraphError(f"Expected no bidirected edges but found {one} ↔ {other}: repair the graph")
+            raise GraphError(f"Expected no bidirected edges but found {one} ↔ {other}: leave them out")
         return cls(given.nodes, given.directed, given.undirected, given.background)
 
     # -- adjacency, computed on first use --------------------------------------------------------------------

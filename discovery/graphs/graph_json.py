@@ -4,7 +4,7 @@
      "directed": [["A", "B"]], "undirected": [["B", "C"]], "bidirected": [], "background": []}
 
 "nodes" is required, and the kinds of edges are optional. `EssentialGraph.from_json` refuses a graph that
-isn't an essential graph; `discovery.repairs.repairs.repair` takes any.
+isn't an essential graph; `discovery.repair` takes any.
 """
 
 from __future__ import annotations

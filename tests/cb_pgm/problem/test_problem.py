@@ -146,12 +146,20 @@ def test_a_file_that_doesnt_fit_is_refused_with_what_is_wrong(content, message, 
         read_graph(path, ("a", "b", "c", "d"))
 
 
-def test_an_invalid_graph_is_repaired(tmp_path):
+@pytest.mark.parametrize(
+    ("edges", "named"),
+    [
+        ('"directed": [["a", "b"], ["b", "c"], ["c", "a"]]', "cycle but found a → b → c → a"),
+        ('"undirected": [["a", "b"], ["b", "c"], ["c", "d"], ["d", "a"]]', "without a chord"),
+        ('"bidirected": [["a", "b"]]', "bidirected edges but found a ↔ b"),
+    ],
+)
+def test_a_faulty_graph_is_refused_by_name(edges, named, tmp_path):
     path = tmp_path / "graph.json"
-    path.write_text('{"nodes": ["a", "b", "c"], "directed": [["a", "b"], ["b", "c"], ["c", "a"]]}')
-    used = read_graph(path)
-    assert used.repairs
-    assert used.graph.nodes == ("a", "b", "c")
+    path.write_text(f'{{"nodes": ["a", "b", "c", "d"], {edges}}}')
+    with pytest.raises(DiscoveryError, match=named) as refusal:
+        read_graph(path)
+    assert str(path) in str(refusal.value)
 
 
 def test_a_data_frame_stands_for_its_file_in_runs_sessions_and_replays(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ is left to chance.
 """
 
 from functools import cache
-from itertools import combinations, product
+from itertools import product
 
 import networkx as nx
 import numpy as np
@@ -13,7 +13,6 @@ import pytest
 from graphs import all_dags, equivalence_classes, signature
 
 from discovery import DiscreteTable, InterventionalRows, Knowledge, estimate
-from discovery.estimation.completion import completed_with_targets
 
 ROWS = 20_000
 
@@ -92,18 +91,6 @@ def interventional_graph(dag, targets):
 def dags(n):
     """All DAGs over three nodes, or every 25th over four."""
     return list(all_dags(range(n)))[:: 1 if n < 4 else 25]
-
-
-@pytest.mark.parametrize("n", [2, 3, 4])
-def test_the_completion_is_what_all_members_have_in_common(n):
-    for dag in list(all_dags(range(n)))[:: 1 if n < 4 else 7]:
-        matrix = nx.to_numpy_array(dag, nodelist=range(n)).astype(np.uint8)
-        for size in range(1, n + 1):
-            for targets in combinations(range(n), size):
-                mask = np.isin(np.arange(n), targets)
-                found = completed_with_targets(matrix, mask)
-                arrows = {(f"v{i}", f"v{j}") for i in range(n) for j in range(n) if found[i, j] > found[j, i]}
-                assert arrows == interventional_graph(dag, targets)[0], (dag.edges, targets)
 
 
 @pytest.mark.parametrize("method", ["ges-boss", "boss"])

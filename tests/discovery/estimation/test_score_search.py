@@ -8,6 +8,7 @@ from discovery.errors import EstimationError
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BIC, BDeu
 from discovery.estimation.estimation import estimate
+from discovery.estimation.interventional import RegimeCounts
 from discovery.estimation.score_search import SAMPLE_SIZES, ScoreSearch
 from discovery.estimation.scores import class_score
 from discovery.table.discrete_table import DiscreteTable
@@ -18,8 +19,13 @@ def drawn(seed, n=8, n_rows=500):
     return rows_from(random_dag(range(n), 0.4, rng), 2 + seed % 2, n_rows, rng).astype(np.int16)
 
 
+def table_of(codes):
+    states = tuple(map(str, range(codes.max() + 1)))
+    return DiscreteTable(codes, {f"v{i}": states for i in range(codes.shape[1])})
+
+
 def search_of(codes, **settings):
-    return ScoreSearch(codes, Contingency(codes, (codes.max(axis=0) + 1).tolist()), **settings)
+    return ScoreSearch(RegimeCounts(table_of(codes)), **settings)
 
 
 @pytest.mark.parametrize("seed", range(12))

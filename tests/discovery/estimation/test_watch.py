@@ -12,6 +12,7 @@ from discovery.errors import EstimationError
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
 from discovery.estimation.estimation import estimate
+from discovery.estimation.interventional import RegimeCounts
 from discovery.estimation.score_search import ScoreSearch
 from discovery.estimation.scores import class_score
 from discovery.estimation.watch import SearchStopped, Watch
@@ -58,7 +59,9 @@ def test_wherever_a_search_ends_its_graph_is_valid_and_no_longer_search_is_worse
     counts = Contingency(codes, [2] * codes.shape[1])
     totals = []
     for ticks in (0, 5, 14, 20, 40, 80, 150, 300, 1000, 10**9):
-        search = ScoreSearch(codes, counts, equivalent_sample_size=1.0, watch=EndsAfter(ticks))
+        search = ScoreSearch(
+            RegimeCounts(table_of(codes)), equivalent_sample_size=1.0, watch=EndsAfter(ticks)
+        )
         best = search.run(method)
         totals.append(class_score(BDeu(counts), best.found))
         assert totals[-1] == pytest.approx(best.total)

@@ -1,4 +1,4 @@
-"""GES on wide tables: the steps of causal-learn's, but after each only what it has changed is scored again.
+"""GES, step by step as in causal-learn, but after each step only what it has changed is scored again.
 
 Greedy equivalence search ([1]_) joins two variables as long as that raises the score (operator *Insert*),
 then removes edges as long as that does (*Delete*); each step goes from one equivalence class to another. What
@@ -10,7 +10,8 @@ one that causal-learn's GES takes.
 
 Where operators gain equally much, down to the last bit, causal-learn takes the first: that from the first
 column, into the first column, with the smallest set, and with the first of equally large sets. So does this
-search.
+search. causal-learn's own search takes the same steps to the same graph, 6 to 8 times as slowly with the same
+scores; it is the method "causal-learn-ges", and the oracle in the tests of this one.
 
 References
 ----------
@@ -30,12 +31,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discovery.estimation.causal_learn import MixedGraph
-from discovery.estimation.completion import completed, completed_with_targets
-from discovery.estimation.scores import Score
+from discovery.estimation.scores import Pair, Parents, Score, class_of_columns, parents_of
 from discovery.estimation.watch import SearchStopped, Watch
+from discovery.graphs.extension import extension
 
 __all__ = ["incremental_ges"]
 
@@ -43,21 +42,21 @@ __all__ = ["incremental_ges"]
 _THREADS_FROM = 200
 
 
-def incremental_ges(score: Score, watch: Watch | None = None) -> MixedGraph:
-    """Return the graph that causal-learn's GES finds with this score.
+def incremental_ges(score: Score, watch: Watch | None = None) -> Parents:
+    """Return a DAG of the class that causal-learn's GES finds with this score.
 
     Parameters
     ----------
     score
         Forbidden parents may score ``-inf``.
     watch
-        May end the search early: the result is then the graph so far, the essential graph of some DAG.
+        May end the search early: the result is then of the class so far.
     """
     search = _Search(score, watch or Watch())
     with suppress(SearchStopped):
         search.insert_edges()
         search.delete_edges()
-    return search.graph.as_mixed_graph()
+    return search.graph.dag()
 
 
 @dataclass(order=True, slots=True)
@@ -92,27 +91,42 @@ _Maker = Callable[[int], Iterator[_Operator]]
 
 
 class _Graph:
-    """An essential graph: a matrix as in `completion`, and for each node what is around it, as bit masks."""
+    """An essential graph, and for each node what is around it, as bit masks."""
 
-    def __init__(self, n: int, targets: Iterable[int] = ()) -> None:
-        self._targets = np.zeros(n, dtype=np.bool_)
-        self._targets[list(targets)] = True
-        self.matrix = np.zeros((n, n), dtype=np.uint8)
+    def __init__(self, score: Score) -> None:
+        n = score.n_variables
+        self._score = score
+        self._names = tuple(map(str, range(n)))
+        self._closed = class_of_columns(score, ())
         self.parents, self.onwards, self.neighbours, self.adjacent = ([0] * n for _ in range(4))
 
-    def change(self, matrix: NDArray[np.uint8]) -> set[int]:
-        """Change to the essential graph of the DAGs that extend `matrix`; return the nodes it changes at."""
-        has_targets = bool(self._targets.any())
-        matrix = completed_with_targets(matrix, self._targets) if has_targets else completed(matrix)
-        rows, columns = np.nonzero(matrix != self.matrix)
-        self.matrix = matrix
-        changed = {*rows.tolist(), *columns.tolist()}
-        for node in changed:
-            out, into = matrix[node].nonzero()[0].tolist(), matrix[:, node].nonzero()[0].tolist()
-            self.onwards[node] = _mask(out)
-            self.neighbours[node] = self.onwards[node] & _mask(into)
-            self.parents[node] = _mask(into) & ~self.neighbours[node]
-            self.adjacent[node] = self.onwards[node] | _mask(into)
+    def dag(self) -> Parents:
+        """Return a DAG of the class."""
+        arrows = extension(self._names, self._closed.arrows(), self._closed.lines())
+        return parents_of(len(self._names), ((int(tail), int(head)) for tail, head in arrows))
+
+    def change(self, directed: Iterable[Pair], removed: Pair | None = None) -> set[int]:
+        """Direct or add some edges, and remove one; return the nodes at which that changes the class."""
+        arrows = {(str(tail), str(head)) for tail, head in directed}
+        gone = {tuple(map(str, pair)) for pair in ([removed, removed[::-1]] if removed else [])}
+        gone |= arrows | {arrow[::-1] for arrow in arrows}
+        kept = sorted(arrows) + [arrow for arrow in self._closed.arrows() if arrow not in gone]
+        lines = [line for line in self._closed.lines() if line not in gone]
+        dag = extension(self._names, kept, lines)
+        self._closed = class_of_columns(self._score, ((int(tail), int(head)) for tail, head in dag))
+        changed = set()
+        for node, name in enumerate(self._names):
+            parents = _mask(map(int, self._closed.parents(name)))
+            neighbours = _mask(map(int, self._closed.neighbours(name)))
+            onwards = _mask(map(int, self._closed.children(name))) | neighbours
+            if (parents, neighbours, onwards) != (
+                self.parents[node],
+                self.neighbours[node],
+                self.onwards[node],
+            ):
+                self.parents[node], self.neighbours[node], self.onwards[node] = parents, neighbours, onwards
+                self.adjacent[node] = parents | onwards
+                changed.add(node)
         return changed
 
     def reaches(self, start: int, target: int, without: int) -> bool:
@@ -137,14 +151,6 @@ class _Graph:
                 cliques.append((clique | 1 << node, later))
         return nodes
 
-    def as_mixed_graph(self) -> MixedGraph:
-        """Return the edges as pairs."""
-        pairs = [(int(i), int(j)) for i, j in zip(*np.nonzero(self.matrix), strict=True)]
-        return MixedGraph(
-            directed=tuple((i, j) for i, j in pairs if not self.matrix[j, i]),
-            undirected=tuple((i, j) for i, j in pairs if self.matrix[j, i] and i < j),
-        )
-
 
 class _Search:
     """The graph so far, and the operators that would raise its score."""
@@ -153,7 +159,7 @@ class _Search:
         self._score = score
         self._watch = watch
         self._n = score.n_variables
-        self.graph = _Graph(self._n, score.targets)
+        self.graph = _Graph(score)
         self._queue: list[_Operator] = []
         self._made = [0] * self._n
         self._doing, self._edges = "GES", 0
@@ -169,11 +175,8 @@ class _Search:
         self._queue.clear()
         self._renew(range(self._n), self._inserts)
         while (best := self._next(self._is_open)) is not None:
-            matrix = self.graph.matrix.copy()
-            matrix[best.tail, best.head] = 1
-            for node in best.chosen:
-                matrix[best.head, node] = 0
-            self._step(matrix, best, self._inserts)
+            into_head = [(tail, best.head) for tail in (best.tail, *best.chosen)]
+            self._step(best, self._inserts, into_head)
 
     def delete_edges(self) -> None:
         """Delete edges while that raises the score."""
@@ -181,11 +184,9 @@ class _Search:
         self._queue.clear()
         self._renew(range(self._n), self._deletes)
         while (best := self._next(lambda operator: True)) is not None:
-            matrix = self.graph.matrix.copy()
-            matrix[best.tail, best.head] = matrix[best.head, best.tail] = 0
-            for node in best.chosen:
-                matrix[node, best.head] = matrix[node, best.tail] = 0
-            self._step(matrix, best, self._deletes)
+            away = [(best.head, node) for node in best.chosen]
+            away += [(best.tail, node) for node in best.chosen]
+            self._step(best, self._deletes, away, removed=(best.tail, best.head))
 
     def _score_pairs(self) -> None:
         """Score all pairs of a wide table, in a thread for each processor, for the score to keep."""
@@ -199,9 +200,11 @@ class _Search:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(score_pairs, range(self._n)))
 
-    def _step(self, matrix: NDArray[np.uint8], best: _Operator, made: _Maker) -> None:
+    def _step(
+        self, best: _Operator, made: _Maker, directed: Iterable[Pair], removed: Pair | None = None
+    ) -> None:
         around = self.graph.neighbours[best.tail] | self.graph.neighbours[best.head]
-        changed = self.graph.change(matrix)
+        changed = self.graph.change(directed, removed)
         self._edges += 1 if made == self._inserts else -1
         around |= self.graph.neighbours[best.tail] | self.graph.neighbours[best.head]
         self._renew(sorted(changed.union(_bits(around))), made)

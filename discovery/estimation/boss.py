@@ -20,18 +20,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import fsum
 
 import networkx as nx
 import numpy as np
 
-from discovery.estimation.causal_learn import MixedGraph, Pair
-from discovery.estimation.scores import Score, class_score, extension
+from discovery.estimation.scores import Pair, Parents, Score, class_of_columns, class_score, parents_of
 from discovery.estimation.watch import SearchStopped, Watch
-from discovery.graphs.characterization import class_of_dag
 
 __all__ = ["better_by_orders", "canonical_order", "run_boss", "starts"]
 
@@ -44,8 +42,8 @@ def starts(n_variables: int) -> int:
     return min(10, max(1, 1000 // n_variables))
 
 
-def run_boss(score: Score, watch: Watch | None = None) -> MixedGraph:
-    """Return the class of the best DAG that BOSS finds from random orders, `starts` in number.
+def run_boss(score: Score, watch: Watch | None = None) -> Parents:
+    """Return the best DAG that BOSS finds from random orders, `starts` in number.
 
     Parameters
     ----------
@@ -54,11 +52,11 @@ def run_boss(score: Score, watch: Watch | None = None) -> MixedGraph:
     watch
         May end the search early: the result is then the best graph so far.
     """
-    return better_by_orders(score, MixedGraph((), ()), watch)
+    return better_by_orders(score, ((),) * score.n_variables, watch)
 
 
-def better_by_orders(score: Score, found: MixedGraph, watch: Watch | None = None) -> MixedGraph:
-    """Return the class of the best DAG that BOSS finds from an order of `found` and from random orders.
+def better_by_orders(score: Score, found: Parents, watch: Watch | None = None) -> Parents:
+    """Return the best DAG that BOSS finds from an order of the class of `found` and from random orders.
 
     If none scores better, `found` itself is returned. The random orders are the same for the same scores.
 
@@ -67,7 +65,7 @@ def better_by_orders(score: Score, found: MixedGraph, watch: Watch | None = None
     score
         The score that all graphs are compared by.
     found
-        The essential graph of a DAG, GES's, for example; of an empty graph any order is one.
+        A DAG, of GES's class, for example; of a DAG without edges any order is one.
     watch
         May end the search early: the result is then the best graph so far.
     """
@@ -80,18 +78,15 @@ def better_by_orders(score: Score, found: MixedGraph, watch: Watch | None = None
         n_starts = starts(len(rank))
         for start in range(n_starts):
             watch.tick(f"BOSS from order {start + 1} of {n_starts}")
-            if start == 0 and (found.directed or found.undirected):
-                search = _Order(trees, _order_of(found, rank))
+            if start == 0 and any(found):
+                search = _Order(trees, _order_of(score, found, rank))
             else:
                 search = _Order(trees, rng.permutation(len(rank)).tolist())
             with suppress(SearchStopped):
                 search.climb()
             if search.total() > highest + _ROUNDING:
                 arrows = [(rank[tail], rank[head]) for tail, head in search.arrows()]
-                best, highest = (
-                    replace(_essential(score, arrows), warnings=found.warnings),
-                    search.total(),
-                )
+                best, highest = parents_of(len(rank), arrows), search.total()
     return best
 
 
@@ -112,28 +107,18 @@ def canonical_order(score: Score) -> list[int]:
     return sorted(columns, key=keys.__getitem__)
 
 
-def _order_of(graph: MixedGraph, rank: Sequence[int]) -> list[int]:
-    """Return an order of a DAG of the class `graph`, as places in `rank`."""
+def _order_of(score: Score, found: Parents, rank: Sequence[int]) -> list[int]:
+    """Return an order of a DAG of the class of `found`, as places in `rank`: always the same one."""
     place = {column: i for i, column in enumerate(rank)}
-    directed, undirected = (
-        tuple((place[one], place[other]) for one, other in pairs)
-        for pairs in (graph.directed, graph.undirected)
-    )
-    return list(nx.lexicographical_topological_sort(extension(len(rank), MixedGraph(directed, undirected))))
-
-
-def _essential(score: Score, arrows: Iterable[Pair]) -> MixedGraph:
-    """Return the essential graph of the DAG's class, an interventional one where the score has targets."""
-    named = [(str(tail), str(head)) for tail, head in arrows]
-    closed = class_of_dag(map(str, range(score.n_variables)), named)
-    for tail, head in named:
-        if score.targets.intersection((int(tail), int(head))):
-            closed.orient(tail, head)
-    lines = (sorted((int(one), int(other))) for one, other in closed.lines())
-    return MixedGraph(
-        directed=tuple(sorted((int(tail), int(head)) for tail, head in closed.arrows())),
-        undirected=tuple(sorted((one, other) for one, other in lines)),
-    )
+    closed = class_of_columns(score, [(tail, head) for head, tails in enumerate(found) for tail in tails])
+    lines = [sorted((one, other), key=lambda name: place[int(name)]) for one, other in closed.lines()]
+    for one, other in sorted(lines, key=lambda line: [place[int(name)] for name in line]):
+        if closed.has_line(one, other):
+            closed.orient(one, other)
+    dag: nx.DiGraph[int] = nx.DiGraph()
+    dag.add_nodes_from(range(len(rank)))
+    dag.add_edges_from((place[int(tail)], place[int(head)]) for tail, head in closed.arrows())
+    return list(nx.lexicographical_topological_sort(dag))
 
 
 @dataclass(frozen=True, slots=True)
