@@ -207,7 +207,7 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -215,7 +215,7 @@ from typing import Any
 from cb_pgm import instances
 from cb_pgm.errors import PolicyError, StudyError
 from cb_pgm.instances.copy_model import CopyOptions
-from cb_pgm.policies.registry import POLICIES, is_installed, own_policy
+from cb_pgm.policies.registry import POLICIES, own_policy
 from cb_pgm.study.parts import Part
 from cb_pgm.study.tables import LIST_KEYS, TABLE_KEYS, problem_of
 from cb_pgm.wording import did_you_mean, listed
@@ -225,17 +225,75 @@ from discovery.table.frame import read_frame
 
 __all__ = ["Cell", "Part", "Study"]
 
-_STUDY_KEYS = ("title", "seed", "runs", "horizons", "failure_prob", "system", "graph", "policy")
-_GRAPH_KEYS = {"oracle": ("source", "rows"), "estimated": ("source", "method", "rows")}
 _LARGEST = 10**15  # float64 tells all whole numbers up to this
 _MOST_PARTS = 100_000  # choices of one kind
 _MOST_CELLS = 10_000_000
-_NAMING = ("name", "label", "max_parents")
-_NOT_IN_A_FILE = (
-    "seed",
-    "reward_means",
-    "weights",
-)  # the study seeds every instance; a list stands for several systems
+#: Parameters of an instance that a file can't give: the study seeds it, and a list stands for several systems.
+_NOT_IN_A_FILE = ("seed", "reward_means", "weights")
+
+#: Says of a value what was expected instead; None where it is right.
+Check = Callable[[Any], str | None]
+
+
+def _anything(_: Any) -> str | None:
+    return None
+
+
+def _text(value: Any) -> str | None:
+    return None if isinstance(value, str) else "a text in quotation marks"
+
+
+def _path(value: Any) -> str | None:
+    return None if isinstance(value, str | os.PathLike) else "the path of a file"
+
+
+def _probability(value: Any) -> str | None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return None if number and 0 < value < 1 else "between 0 and 1"
+
+
+def _whole(least: int = 1, most: int = _LARGEST) -> Check:
+    def check(value: Any) -> str | None:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return None if whole and least <= value <= most else f"whole and at least {least}, at most {most:,}"
+
+    return check
+
+
+def _one_of(choices: Iterable[str]) -> Check:
+    known = tuple(choices)
+    return lambda value: None if value in known else f"one of {listed(known, most=len(known), last='or')}"
+
+
+def _some(check: Check) -> Check:
+    """Return the check of a value, or of each value of a list that isn't empty."""
+
+    def each(value: Any) -> str | None:
+        values = value if isinstance(value, list) else [value]
+        return next((said for said in map(check, values) if said), None if values else "at least one")
+
+    return each
+
+
+_TABLES = dict.fromkeys(("system", "graph", "policy"), _anything)
+_STUDY: Mapping[str, Check] = {
+    "title": _text,
+    "seed": _whole(0, 2**128),
+    "runs": _whole(),
+    "horizons": _some(_whole()),
+    "failure_prob": _probability,
+    **_TABLES,
+}
+_EVERY_SYSTEM: Mapping[str, Check] = {"label": _text, "rows": _whole(0)}
+_NETWORK: Mapping[str, Check] = {"network": _path, "reward": _text}
+_TABLE: Mapping[str, Check] = {
+    **dict.fromkeys(TABLE_KEYS, _anything),
+    "reward": _text,
+    "method": _one_of(METHODS),
+}
+_ORACLE: Mapping[str, Check] = {"source": _anything, "rows": _whole(20), "label": _text}
+_ESTIMATED: Mapping[str, Check] = {**_ORACLE, "method": _one_of(METHODS)}
+_POLICY: Mapping[str, Check] = {"name": _text, "label": _text, "max_parents": _whole()}
 
 
 @dataclass(frozen=True)
@@ -263,7 +321,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """The cell as JSON: its identity in the store, on which its random draws depend."""
+        """The cell as JSON: its identity, on which its random draws depend."""
         graph = None if self.graph is None else self.graph.settings
         return json.dumps(
             [self.system.identity, graph, self.policy.settings, self.horizon, self.run, self.failure_prob]
@@ -329,38 +387,26 @@ class Study:
         StudyError
             As in `from_toml`.
         """
-        _check_keys(content, _STUDY_KEYS, where)
-        graphs = _parts(content, "graph", where, _checked_graph, default=[{"source": "oracle"}])
+        _check(content, _STUDY, where)
+        graphs = _parts({"graph": [{"source": "oracle"}], **content}, "graph", where, _graph)
         rows = max(graph.get("rows", 0) for graph in graphs)
-        systems = _parts(
-            content, "system", where, lambda part, at: _with_rows(_checked_system(part, at, folder), rows, at)
-        )
-        policies = _parts(content, "policy", where, _checked_policy)
-        horizons = content.get("horizons", [100_000])
+        horizons = content.get("horizons", 100_000)
         study = cls(
-            title=str(content.get("title", "")),
-            seed=_whole(content.get("seed", 0), "seed", where, least=0, most=2**128),
-            runs=_whole(content.get("runs", 1), "runs", where),
-            horizons=tuple(
-                _whole(horizon, "horizons", where)
-                for horizon in (horizons if isinstance(horizons, list) else [horizons])
-            ),
-            failure_prob=_probability(content.get("failure_prob", 0.05), "failure_prob", where),
-            systems=systems,
+            title=content.get("title", ""),
+            seed=content.get("seed", 0),
+            runs=content.get("runs", 1),
+            horizons=tuple(horizons if isinstance(horizons, list) else [horizons]),
+            failure_prob=float(content.get("failure_prob", 0.05)),
+            systems=_parts(content, "system", where, lambda part, at: _system(part, at, folder, rows)),
             graphs=graphs,
-            policies=policies,
+            policies=_parts(content, "policy", where, _policy),
         )
         if study.n_cells() > _MOST_CELLS:
             raise StudyError(
                 f"Expected at most {_MOST_CELLS:,} cells but found {study.n_cells():,} in {where} (systems × "
                 f"runs × graphs × policies × horizons): split it into several studies"
             )
-        for choices in (
-            [part.identity for part in systems],
-            [part.settings for part in graphs],
-            [part.settings for part in policies],
-            study.horizons,
-        ):
+        for choices in (*study._identities(), study.horizons):
             if len(set(map(json.dumps, choices))) < len(choices):
                 raise StudyError(
                     f"Expected every system, graph, policy and horizon once but found one twice in {where}: "
@@ -383,42 +429,28 @@ class Study:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON, with lists of settings multiplied out."""
-
-        def described(parts: Iterable[Part]) -> list[dict[str, Any]]:
-            return [{"label": part.label, **dict(part.settings)} for part in parts]
-
+        parts = {"system": self.systems, "graph": self.graphs, "policy": self.policies}
         return {
             "title": self.title,
             "seed": self.seed,
             "runs": self.runs,
             "horizons": list(self.horizons),
             "failure_prob": self.failure_prob,
-            "system": described(self.systems),
-            "graph": described(self.graphs),
-            "policy": described(self.policies),
+        } | {
+            kind: [{"label": part.label, **dict(part.settings)} for part in own]
+            for kind, own in parts.items()
         }
 
     def cold(self) -> Study:
         """Return the study in which policies start without any rows."""
-        systems = (
-            replace(part, settings=tuple((key, value) for key, value in part.settings if key != "rows"))
-            for part in self.systems
-        )
-        return replace(self, systems=tuple(systems))
+        return replace(self, systems=tuple(_with_rows(part, 0) for part in self.systems))
 
     def fingerprint(self) -> str:
         """Return as JSON everything on which the results depend."""
-        return json.dumps(
-            {
-                "seed": self.seed,
-                "runs": self.runs,
-                "horizons": self.horizons,
-                "failure_prob": self.failure_prob,
-                "system": [part.identity for part in self.systems],
-                "graph": [part.settings for part in self.graphs],
-                "policy": [part.settings for part in self.policies],
-            }
-        )
+        return json.dumps([self.seed, self.runs, self.horizons, self.failure_prob, *self._identities()])
+
+    def _identities(self) -> list[list[tuple[tuple[str, Any], ...]]]:
+        return [[part.identity for part in parts] for parts in (self.systems, self.graphs, self.policies)]
 
 
 def is_oracle(policy: Part) -> bool:
@@ -434,105 +466,82 @@ def needs_graph(policy: Part) -> bool:
 
 
 def _parts(
-    content: Mapping[str, Any],
-    kind: str,
-    where: str,
-    check: Any,
-    default: list[dict[str, Any]] | None = None,
+    content: Mapping[str, Any], kind: str, where: str, part_of: Callable[[dict[str, Any], str], Part]
 ) -> tuple[Part, ...]:
-    tables = content.get(kind, default)
+    """Return a part for each choice of the tables of a kind, in which lists stand for several choices."""
+    tables = content.get(kind)
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise StudyError(f"Expected at least one [[{kind}]] in {where} but found none: add one")
-    choices = sum(
-        math.prod(len(value) for value in table.values() if isinstance(value, list)) for table in tables
-    )
+    values = [
+        [
+            value if isinstance(value, list) and key not in LIST_KEYS else [value]
+            for key, value in table.items()
+        ]
+        for table in tables
+    ]
+    choices = sum(math.prod(map(len, lists)) for lists in values)
     if choices > _MOST_PARTS:
         raise StudyError(
             f"Expected at most {_MOST_PARTS:,} choices of [[{kind}]] but found lists that multiply to "
             f"{choices:,} in {where}: shorten them"
         )
     return tuple(
-        check(choice, f"[[{kind}]] number {number} of {where}")
-        for number, table in enumerate(tables, start=1)
-        for choice in _multiplied_out(table)
+        part_of(dict(zip(table, chosen, strict=True)), f"[[{kind}]] number {number} of {where}")
+        for number, (table, lists) in enumerate(zip(tables, values, strict=True), start=1)
+        for chosen in itertools.product(*lists)
     )
 
 
-def _multiplied_out(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    choices = [
-        value if isinstance(value, list) and key not in LIST_KEYS else [value] for key, value in table.items()
-    ]
-    for chosen in itertools.product(*choices):
-        yield dict(zip(table, chosen, strict=True))
-
-
-def _checked_system(part: dict[str, Any], where: str, folder: Path) -> Part:
-    if sum(key in part for key in ("network", "table", "instance")) != 1:
+def _system(part: dict[str, Any], where: str, folder: Path, rows: int) -> Part:
+    """Return a system; policies start from `rows` rows of it unless it says how many."""
+    kinds = {"network": _network, "table": _table, "instance": _instance}
+    chosen = [kind for kind in kinds if kind in part]
+    if len(chosen) != 1:
         raise StudyError(
             f"Expected one of network, table and instance in {where}: a BIF file, a table to fit a model to, "
             f"or a random instance"
         )
-    if "table" in part:
-        return _checked_table(part, where, folder)
-    if "network" in part:
-        _check_keys(part, ("network", "reward", "label", "rows"), where)
-        if "reward" not in part:
-            raise StudyError(f'Expected reward = "node=state" in {where} but found none: add it')
-        path = _found(str(part["network"]), "a network file", where, folder)
-        part = part | {"network": path.as_posix()}
-        rows = f", {part['rows']} rows" if "rows" in part else ""
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        return replace(_labelled(part, f"{path.stem} {part['reward']}{rows}"), content=content)
-    name = part["instance"]
-    if name not in instances.__all__:
-        raise StudyError(
-            f"Expected one of the instances {listed(instances.__all__)} but found {name!r} in {where}"
-        )
-    keys = _instance_keys(name)
-    _check_keys(part, ("instance", "label", "rows", *keys), where)
-    for key in keys:
-        if keys[key] and key not in part:
-            raise StudyError(f"Expected the key {key} of {name} in {where} but found none: add it")
-    settings = ", ".join(f"{key}={value}" for key, value in part.items() if key not in ("instance", "label"))
-    return _labelled(part, f"{name}({settings})")
+    system = kinds[chosen[0]](part, where, folder)
+    return _with_rows(system, part.get("rows", rows))
 
 
-def _with_rows(system: Part, rows: int, where: str) -> Part:
-    """Return the system with the number of rows that policies start from; `rows` unless it has its own."""
-    rows = _whole(system.get("rows", rows), "rows", where, least=0)
+def _with_rows(system: Part, rows: int) -> Part:
     others = [(key, value) for key, value in system.settings if key != "rows"]
     return replace(system, settings=(*others, *([("rows", rows)] if rows else [])))
 
 
-def _checked_table(part: dict[str, Any], where: str, folder: Path) -> Part:
-    _check_keys(part, (*TABLE_KEYS, "label", "rows"), where)
-    if "reward" not in part:
-        raise StudyError(f'Expected reward = "column" or "column=state" in {where} but found none: add it')
-    if part.get("method", METHODS[0]) not in METHODS:
-        raise StudyError(
-            f"Expected one of the methods {listed(METHODS)} but found {part['method']!r} in {where}"
-        )
-    frame, name = None, "data frame"
-    if isinstance(part["table"], str | os.PathLike):
-        path = _found(str(part["table"]), "a table", where, folder)
-        part, name = part | {"table": path.as_posix()}, path.stem
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-    else:
-        frame = part["table"]
-        content = read_frame(frame).sha256
-        part = part | {"table": f"data frame {content}"}
+def _network(part: dict[str, Any], where: str, folder: Path) -> Part:
+    _check(part, {**_NETWORK, **_EVERY_SYSTEM}, where, required=("reward",))
+    path = _found(part["network"], where, folder)
+    rows = f", {part['rows']} rows" if "rows" in part else ""
+    system = _labelled(part | {"network": path.as_posix()}, f"{path.stem} {part['reward']}{rows}")
+    return replace(system, content=hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def _table(part: dict[str, Any], where: str, folder: Path) -> Part:
+    _check(part, {**_TABLE, **_EVERY_SYSTEM}, where, required=("reward",))
     part = {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
-    checked = replace(_labelled(part, f"{name} {part['reward']}"), content=content, frame=frame)
-    problem_of(checked)  # a table that can't be used is refused before anything is played
-    return checked
+    if isinstance(part["table"], str | os.PathLike):
+        path = _found(part["table"], where, folder)
+        content, frame, name = hashlib.sha256(path.read_bytes()).hexdigest(), None, path.stem
+        part["table"] = path.as_posix()
+    else:
+        content, frame, name = read_frame(part["table"]).sha256, part["table"], "data frame"
+        part["table"] = f"data frame {content}"
+    system = replace(_labelled(part, f"{name} {part['reward']}"), content=content, frame=frame)
+    problem_of(system)  # a table that can't be used is refused before anything is played
+    return system
 
 
-def _found(name: str, what: str, where: str, folder: Path) -> Path:
-    """Return the path of a file, relative to the folder or to the current one."""
-    for path in (folder / name, Path(name)):
-        if path.is_file():
-            return path
-    raise StudyError(f"Expected {what} but found none at {name!r} for {where}")
+def _instance(part: dict[str, Any], where: str, _: Path) -> Part:
+    name = part["instance"]
+    if said := _one_of(instances.__all__)(name):
+        raise StudyError(f"Expected instance to be {said} but found {name!r} in {where}")
+    keys = _instance_keys(name)
+    known = {"instance": _text, **dict.fromkeys(keys, _anything), **_EVERY_SYSTEM}
+    _check(part, known, where, required=[key for key, required in keys.items() if required])
+    settings = ", ".join(f"{key}={value}" for key, value in part.items() if key not in ("instance", "label"))
+    return _labelled(part, f"{name}({settings})")
 
 
 def _instance_keys(name: str) -> dict[str, bool]:
@@ -548,67 +557,61 @@ def _instance_keys(name: str) -> dict[str, bool]:
     return {key: required for key, required in keys.items() if key not in _NOT_IN_A_FILE}
 
 
-def _checked_graph(part: dict[str, Any], where: str) -> Part:
+def _graph(part: dict[str, Any], where: str) -> Part:
     source = part.get("source")
-    if source not in _GRAPH_KEYS:
-        raise StudyError(f'Expected source = "oracle" or "estimated" in {where} but found {source!r}')
-    _check_keys(part, (*_GRAPH_KEYS[source], "label"), where)
+    if said := _one_of(("oracle", "estimated"))(source):
+        raise StudyError(f"Expected source to be {said} but found {source!r} in {where}")
+    _check(part, _ORACLE if source == "oracle" else _ESTIMATED, where)
     if source == "oracle":
-        if "rows" not in part:
-            return _labelled(part, "oracle")
-        _whole(part["rows"], "rows", where, least=20)
-        return _labelled(part, f"oracle {part['rows']} rows")
-    if part.get("method", METHODS[0]) not in METHODS:
-        raise StudyError(
-            f"Expected one of the methods {listed(METHODS)} but found {part['method']!r} in {where}"
-        )
+        return _labelled(part, f"oracle {part['rows']} rows" if "rows" in part else "oracle")
     part = {"source": source, "method": part.get("method", METHODS[0])} | part
-    part["rows"] = _whole(part.get("rows", 10_000), "rows", where, least=20)
+    part["rows"] = part.get("rows", 10_000)
     return _labelled(part, f"{part['method']} {part['rows']} rows")
 
 
-def _checked_policy(part: dict[str, Any], where: str) -> Part:
+def _policy(part: dict[str, Any], where: str) -> Part:
     name = part.get("name")
-    if isinstance(name, str) and name not in POLICIES and (":" in name or is_installed(name)):
-        own = {key: value for key, value in part.items() if key not in _NAMING}
-        try:
-            own_policy(name, own)
-        except PolicyError as error:
-            raise StudyError(f"{error}, in {where}") from None
-    else:
-        _check_keys(part, _NAMING, where)
-    if "max_parents" in part:
-        _whole(part["max_parents"], "max_parents", where)
-    if not isinstance(name, str) or not (":" in name or is_installed(name)):
+    own = {key: value for key, value in part.items() if key not in _POLICY}
+    if not isinstance(name, str) or (name not in POLICIES and ":" not in name):
         raise StudyError(
             f"Expected a policy's name, or module:attribute for one of your own, but found {name!r} in "
             f"{where}: {did_you_mean(name, POLICIES)}"
         )
-    settings = ", ".join(f"{key}={value}" for key, value in part.items() if key not in _NAMING)
-    return _labelled(part, f"{name}({settings})" if settings and ":" in name else name)
+    if name in POLICIES:
+        _check(part, _POLICY, where)
+        return _labelled(part, name)
+    _check({key: value for key, value in part.items() if key not in own}, _POLICY, where)
+    try:
+        own_policy(name, own)
+    except PolicyError as error:
+        raise StudyError(f"{error}, in {where}") from None
+    settings = ", ".join(f"{key}={value}" for key, value in own.items())
+    return _labelled(part, f"{name}({settings})" if settings else name)
+
+
+def _found(name: str | os.PathLike[str], where: str, folder: Path) -> Path:
+    """Return the path of a file, relative to the folder or to the current one."""
+    for path in (folder / name, Path(name)):
+        if path.is_file():
+            return path
+    raise StudyError(f"Expected a file but found none at {str(name)!r} for {where}")
 
 
 def _labelled(part: dict[str, Any], label: str) -> Part:
     """Return the part; its label isn't a setting, so that a cell's identity and draws don't depend on it."""
     settings = tuple((key, value) for key, value in part.items() if key != "label")
-    return Part(str(part.get("label", label)), settings)
+    return Part(part.get("label", label), settings)
 
 
-def _check_keys(part: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    for key in part:
+def _check(
+    part: Mapping[str, Any], known: Mapping[str, Check], where: str, required: Iterable[str] = ()
+) -> None:
+    """Raise StudyError with the first key that is unknown, wrong or missing, and the place where it stands."""
+    for key, value in part.items():
         if key not in known:
             raise StudyError(f"Expected known keys but found {key!r} in {where}: {did_you_mean(key, known)}")
-
-
-def _whole(value: Any, key: str, where: str, least: int = 1, most: int = _LARGEST) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise StudyError(f"Expected {key} to be whole and at least {least} but found {value!r} in {where}")
-    if value > most:
-        raise StudyError(f"Expected {key} to be at most {most:,} but found a larger one in {where}")
-    return value
-
-
-def _probability(value: Any, key: str, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise StudyError(f"Expected {key} between 0 and 1 but found {value!r} in {where}")
-    return float(value)
+        if said := known[key](value):
+            raise StudyError(f"Expected {key} to be {said} but found {value!r} in {where}")
+    for key in required:
+        if key not in part:
+            raise StudyError(f"Expected the key {key} in {where} but found none: add it")

@@ -98,9 +98,9 @@ class TestTables:
     @pytest.mark.parametrize(
         ("change", "said"),
         [
-            ({"table": "data/nothing.csv"}, "a table but found none"),
+            ({"table": "data/nothing.csv"}, "a file but found none"),
             ({"bin": 3}, "did you mean 'bins'"),
-            ({"method": "gse"}, "one of the methods"),
+            ({"method": "gse"}, "method to be one of"),
             ({"reward": "success=maybe"}, "maybe"),
             ({"network": "data/asia.bif"}, "one of network, table and instance"),
         ],

@@ -1,9 +1,9 @@
 """Plan an experiment: compute the cost of each policy on a problem before the first real pull.
 
-A plan is made for a system, the true network or a model fitted to a table, or for systems drawn anew for each
-run, such as random trees of the expected size and gaps. It compares the bounds of the theorems with simulated
-runs. It shows whether a policy can identify the reward's parents within the horizon, and from which round on
-its regret stays below UCB's.
+A plan is a study of one system: the true network, a model fitted to a table, or a random instance that is
+drawn anew for each run, such as a tree of the expected size and gaps. It compares the bounds of the theorems
+with simulated runs. It shows whether a policy can identify the reward's parents within the horizon, and from
+which round on its regret stays below UCB's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import statistics
 import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,19 +18,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.reward_unit import RewardUnit
-from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.registry import make_policy, policy_kind
+from cb_pgm.policies.registry import policy_kind
 from cb_pgm.search import is_forest
-from cb_pgm.simulation import Run, drawn_rows, simulate
+from cb_pgm.study.cells import CellResult, play_cell, system_of
+from cb_pgm.study.config import Study
+from cb_pgm.study.tables import unit_of
 from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
 from cb_pgm.wording import decimal
 
 if TYPE_CHECKING:
-    from cb_pgm.model.intervention import Intervention
+    from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.model.system import CausalSystem
 
-__all__ = ["Budget", "Forecast", "Plan", "make_plan"]
+__all__ = ["DEFAULT_POLICIES", "Budget", "Forecast", "Plan", "make_plan"]
 
 #: The policies of a plan that names none.
 DEFAULT_POLICIES = ("ucb", "cn-ucb-fixed", "cn-ucb", "screening")
@@ -155,7 +154,7 @@ class Plan:
 
 
 def make_plan(
-    problem: CausalSystem | Callable[[np.random.Generator], CausalSystem],
+    system: Mapping[str, Any],
     *,
     horizon: int,
     policies: Sequence[str] = DEFAULT_POLICIES,
@@ -163,8 +162,6 @@ def make_plan(
     runs: int = 20,
     seconds: float | None = None,
     seed: int = 0,
-    rows: Mapping[Intervention, int] | None = None,
-    unit: RewardUnit | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Plan:
     """Return a plan for experiments on a system, or on systems like it.
@@ -174,9 +171,9 @@ def make_plan(
 
     Parameters
     ----------
-    problem
-        The expected system; or a function that draws one, such as a random tree of the expected size, and is
-        called for each run anew. The policies know its graph, its exact marginals and its effective gaps.
+    system
+        The keys of a [[system]] of a study (`cb_pgm.study.config`). The policies know its graph, its exact
+        marginals and its effective gaps.
     horizon
         T, the number of rounds of every simulated run.
     policies
@@ -186,92 +183,50 @@ def make_plan(
     runs
         The largest number of simulated runs per policy.
     seconds
-        The time after which no further run is begun or ended, but for the first one of each policy. None: no
-        limit, and equal seeds give equal plans on all machines.
+        The time after which no further run is begun, but for the first one of each policy. None: no limit,
+        and equal seeds give equal plans on all machines.
     seed
-        The source of all randomness. The draws of a policy depend on its name and the number of the run only,
-        so adding a policy changes no other forecast. All policies play on the same instances.
-    rows
-        How many rows of each intervention, drawn from the system, policies start from as far as they can use
-        them: those of a table that there is already.
-    unit
-        A person's unit of rewards, which the plan is in, while the system has rewards as they are inside;
-        None: that of the system.
+        The source of all randomness. As in every study, adding a policy changes no other forecast, and all
+        policies play on the same instances.
     progress
         Called with numbers of rounds, `horizon` × `runs` × policies together unless the time is up.
 
     Raises
     ------
-    PolicyError
-        If there is no policy of a given name, or its settings don't fit the system.
-    CausalSystemError
-        If hidden variables leave no true graph over the observed ones.
     CausalBanditError
-        If the horizon or the number of runs is less than 1.
+        If a setting is out of range, there is no policy of a given name, its settings don't fit the system,
+        or hidden variables leave no true graph over the observed ones.
     """
-    if runs < 1:
-        raise CausalBanditError(f"Expected at least 1 run but found {runs}")
     names = tuple(dict.fromkeys(("ucb", *policies)))
-    played: dict[str, list[tuple[Run, CausalSystem]]] = {name: [] for name in names}
-    drawn: list[PolicyContext] = []
-    deadline = math.inf if seconds is None else time.monotonic() + seconds
-
-    def step(rounds: int) -> None:
-        if progress is not None:
-            progress(rounds)
-        if len(drawn) > 1 and time.monotonic() > deadline:
-            raise _TimeIsUp
-
-    stopped = None
-    try:
-        for run in range(runs):
-            open_names = [name for name in names if not _is_stable([one.regret for one, _ in played[name]])]
-            if not open_names:
-                break
-            drawn.append(_drawn(problem, seed, run, failure_prob, drawn))
-            context, system = drawn[-1], drawn[-1].known_truth("a plan")
-            table = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"table"), run))
-            earlier = drawn_rows(system, rows or {}, np.random.default_rng(table))
-            for name in names:
-                if name not in open_names:
-                    step(horizon)
-                    continue
-                draws = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(name.encode()), run))
-                outcome = simulate(
-                    make_policy(name, context), system, horizon, draws, earlier=earlier, progress=step
-                )
-                played[name].append((outcome, system))
-    except _TimeIsUp:
-        counts = sorted({len(own) for own in played.values()})
-        few = " to ".join(str(counts[place]) for place in dict.fromkeys((0, len(counts) - 1)))
-        stopped = f"stopped after {seconds:g} s, with {few} of {runs} runs of each policy"
-        drawn = drawn[: counts[-1]]
-    return _plan(horizon, sum((rows or {}).values()), drawn, played, stopped, unit or RewardUnit())
-
-
-class _TimeIsUp(Exception):
-    """Ends the simulation that is under way."""
-
-
-def _drawn(
-    problem: CausalSystem | Callable[[np.random.Generator], CausalSystem],
-    seed: int,
-    run: int,
-    failure_prob: float,
-    before: Sequence[PolicyContext],
-) -> PolicyContext:
-    """Return what policies know in a run: of the same system in all, or of one drawn for it."""
-    if callable(problem):
-        system = problem(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run,))))
-    elif before:
-        return before[0]
-    else:
-        system = problem
-    graph = system.essential_graph()
-    gaps = system.effective_gaps(graph)
-    return replace(
-        PolicyContext.of_system(system, graph, system.marginals(), gaps), failure_prob=failure_prob
+    study = Study.from_dict(
+        {
+            "horizons": horizon,
+            "runs": runs,
+            "seed": seed,
+            "failure_prob": failure_prob,
+            "system": [dict(system)],
+            "policy": [{"name": list(names)}],
+        },
+        where="the plan",
     )
+    played: dict[str, list[CellResult]] = {name: [] for name in names}
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    stopped = None
+    for cell in study.by_run():
+        own = played[cell.policy["name"]]
+        if not _is_stable([result.row["regret"] for result in own]):
+            if own and time.monotonic() > deadline:
+                counts = sorted({len(results) for results in played.values()})
+                few = " to ".join(map(str, counts if len(counts) < 2 else (counts[0], counts[-1])))
+                stopped = f"stopped after {seconds:g} s, with {few} of {runs} runs of each policy"
+                break
+            result = play_cell(cell, seed)
+            if result.error is not None or result.row["regret"] is None:
+                raise CausalBanditError(result.error or result.row["left_out"])
+            own.append(result)
+        if progress is not None:
+            progress(horizon)
+    return _plan(study, played, stopped)
 
 
 def _is_stable(regrets: Sequence[float]) -> bool:
@@ -282,39 +237,33 @@ def _is_stable(regrets: Sequence[float]) -> bool:
     return error <= _STABLE * abs(statistics.fmean(regrets))
 
 
-def _plan(
-    horizon: int,
-    rows: int,
-    contexts: Sequence[PolicyContext],
-    played: Mapping[str, Sequence[tuple[Run, CausalSystem]]],
-    stopped: str | None,
-    unit: RewardUnit,
-) -> Plan:
-    played = {name: [(run.outside(unit), drawn) for run, drawn in own] for name, own in played.items()}
-    different = list({id(context): context for context in contexts}.values())
-    by_budget = sorted(different, key=lambda context: _effective(context, horizon).exploration or math.inf)
-    median = by_budget[(len(by_budget) - 1) // 2]
-    system = median.known_truth("a plan")
+def _plan(study: Study, played: Mapping[str, Sequence[CellResult]], stopped: str | None) -> Plan:
+    (part,), (horizon,) = study.systems, study.horizons
+    unit = unit_of(part)
+    systems = [system_of(part, run, study.seed) for run in range(max(map(len, played.values())))]
+    different = list({id(system): system for system in systems}.values())
+    effective = [
+        (_budget(system, system.effective_gaps(system.essential_graph()), study), system)
+        for system in different
+    ]
+    effective.sort(key=lambda one: one[0].exploration or math.inf)
+    budget, system = effective[(len(effective) - 1) // 2]
+    forecasts = [_forecast(name, own, played["ucb"]) for name, own in played.items()]
     plan = Plan(
         n=len(system.states),
         n_states=max(map(len, system.states.values())),
         horizon=horizon,
         noise_scale=unit.difference(system.noise_scale),
-        failure_prob=median.failure_prob,
-        rows=rows,
+        failure_prob=study.failure_prob,
+        rows=max(result.row["rows_given"] for own in played.values() for result in own),
         instances=len(different),
-        printed=_scaled(_budget(median, (system.reward_gap(), system.effect_gap()), horizon), unit),
-        effective=_scaled(_effective(median, horizon), unit),
-        forecasts=tuple(_forecast(name, own, played["ucb"]) for name, own in played.items()),
+        printed=_scaled(_budget(system, (system.reward_gap(), system.effect_gap()), study), unit),
+        effective=_scaled(budget, unit),
+        forecasts=tuple(forecasts),
         advice=(),
         stopped=stopped,
     )
-    parents = max(len(context.known_truth("a plan").reward_parents) for context in different)
-    return replace(plan, advice=_advice(plan, parents))
-
-
-def _effective(context: PolicyContext, horizon: int) -> Budget:
-    return _budget(context, context.known_gaps("a plan"), horizon)
+    return replace(plan, advice=_advice(plan, max(len(one.reward_parents) for one in different)))
 
 
 def _scaled(budget: Budget, unit: RewardUnit) -> Budget:
@@ -322,11 +271,11 @@ def _scaled(budget: Budget, unit: RewardUnit) -> Budget:
     return replace(budget, reward_gap=unit.difference(budget.reward_gap), regret=regret)
 
 
-def _budget(context: PolicyContext, gaps: tuple[float, float], horizon: int) -> Budget:
-    graph, _ = context.known_graph("a plan")
-    n_states = max(map(len, context.states.values()))
+def _budget(system: CausalSystem, gaps: tuple[float, float], study: Study) -> Budget:
+    graph, (horizon,) = system.essential_graph(), study.horizons
+    n_states = max(map(len, system.states.values()))
     batch = batch_size(
-        len(context.states), n_states, *gaps, context.failure_prob, noise_scale=context.noise_scale
+        len(system.states), n_states, *gaps, study.failure_prob, noise_scale=system.noise_scale
     )
     if math.isinf(batch):
         return Budget(*gaps, None, None, None)
@@ -337,30 +286,21 @@ def _budget(context: PolicyContext, gaps: tuple[float, float], horizon: int) -> 
     return Budget(*gaps, int(batch), exploration, regret_bound(graph, n_states, batch, horizon, kind))
 
 
-def _forecast(
-    name: str,
-    played: Sequence[tuple[Run, CausalSystem]],
-    of_ucb: Sequence[tuple[Run, CausalSystem]],
-) -> Forecast:
-    kind, runs = policy_kind(name), [run for run, _ in played]
-    right = [
-        set(run.reward_variables) == set(system.reward_parents)
-        for run, system in played
-        if run.interventions_to_find is not None
-    ]
-    pulls = [run.interventions_to_find for run in runs if run.interventions_to_find is not None]
+def _forecast(name: str, played: Sequence[CellResult], of_ucb: Sequence[CellResult]) -> Forecast:
+    kind, rows = policy_kind(name), [result.row for result in played]
+    pulls = [row["interventions_to_find"] for row in rows if row["interventions_to_find"] is not None]
     low, median, high = (
         np.quantile(pulls, _QUANTILES).round().astype(int).tolist()
         if pulls and kind.identifies
         else [None] * 3
     )
-    regrets = [run.regret for run in runs]
+    regrets = [row["regret"] for row in rows]
     regret_low, regret_median, regret_high = np.quantile(regrets, _QUANTILES).tolist()
     return Forecast(
         policy=name,
-        runs=len(runs),
-        named=len(pulls) / len(runs),
-        right=sum(right) / len(runs),
+        runs=len(rows),
+        named=len(pulls) / len(rows),
+        right=sum(row["correct"] is True for row in rows) / len(rows),
         pulls_to_name=median,
         pulls_low=low,
         pulls_high=high,
@@ -368,19 +308,18 @@ def _forecast(
         regret_low=regret_low,
         regret_median=regret_median,
         regret_high=regret_high,
-        standard_error=statistics.stdev(regrets) / math.sqrt(len(runs)) if len(runs) > 1 else None,
-        beats_ucb_from=None if name == "ucb" else _crossing(runs, [run for run, _ in of_ucb]),
-        fits=len(pulls) == len(runs) if kind.identifies else None,
+        standard_error=statistics.stdev(regrets) / math.sqrt(len(rows)) if len(rows) > 1 else None,
+        beats_ucb_from=None if name == "ucb" else _crossing(played, of_ucb),
+        fits=len(pulls) == len(rows) if kind.identifies else None,
     )
 
 
-def _crossing(runs: Sequence[Run], of_ucb: Sequence[Run]) -> int | None:
+def _crossing(played: Sequence[CellResult], of_ucb: Sequence[CellResult]) -> int | None:
     """Return the first recorded round from which the mean regret stays below UCB's to the end."""
-    mean = np.mean([run.regrets for run in runs], axis=0)
-    ucb = np.mean([run.regrets for run in of_ucb], axis=0)
-    not_below = np.flatnonzero(mean >= ucb)
+    own, ucb = (np.mean([result.curve for result in results], axis=0) for results in (played, of_ucb))
+    not_below = np.flatnonzero(own[:, 1] >= ucb[:, 1])
     first = 0 if len(not_below) == 0 else int(not_below[-1]) + 1
-    return int(runs[0].rounds[first]) if first < len(mean) else None
+    return int(own[first, 0]) if first < len(own) else None
 
 
 def _advice(plan: Plan, parents: int) -> tuple[str, ...]:
