@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cb_pgm.cli.console import note, progress, waiting
 from cb_pgm.cli.flags import add_flags, count, positive, settings_of
@@ -14,15 +13,11 @@ from cb_pgm.cli.usage import Parser, UsageError
 from cb_pgm.files import json_text, print_text
 from cb_pgm.pipeline.settings import RunSettings
 from cb_pgm.wording import decimal
+from discovery.estimation.settings import EstimateSettings
+from discovery.table.settings import TableSettings
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from cb_pgm.instances.families import Shape
-    from cb_pgm.model.intervention import Intervention
-    from cb_pgm.model.reward_unit import RewardUnit
-    from cb_pgm.model.system import CausalSystem
-    from cb_pgm.planning import Forecast, Plan
+    from cb_pgm.study.plan import Forecast, Plan
 
 __all__ = ["add_arguments", "execute"]
 
@@ -44,7 +39,7 @@ def add_arguments(parser: Parser) -> None:
         type=positive,
         default=30.0,
         metavar="S",
-        help="time after which no run but the first of each policy goes on (default: 30)",
+        help="time after which no further run begins, but for the first of each policy (default: 30)",
     )
     add_result(parser)
     add_flags(parser, RunSettings, TABLE, title="the table", defaults={"reward": None})
@@ -67,69 +62,43 @@ def execute(options: Namespace) -> None:
         raise UsageError("--reward goes with --data and --model, and only with them")
 
     # Late imports, here and below: --help loads no other room.
-    from cb_pgm.planning import DEFAULT_POLICIES, make_plan
+    from cb_pgm.study.plan import DEFAULT_POLICIES, make_plan, plan_study
+    from cb_pgm.study.tables import problem_of
 
     with waiting("Setting up the problem"):
-        problem, unit, rows = _problem(options)
-    policies = options.policies or DEFAULT_POLICIES
-    total = options.horizon * options.runs * len({"ucb", *policies})
-    with progress(total, "Simulating") as step:
-        plan = make_plan(
-            problem,
+        study = plan_study(
+            _system(options),
             horizon=options.horizon,
-            policies=policies,
+            policies=options.policies or DEFAULT_POLICIES,
             failure_prob=options.failure_prob,
             runs=options.runs,
-            seconds=options.seconds,
             seed=options.seed,
-            rows={} if options.cold else rows,
-            unit=unit,
-            progress=step,
         )
+    if options.data is not None:
+        for warning in problem_of(study.systems[0]).table.warnings:
+            note(f"warning: {warning}")
+    total = options.horizon * options.runs * len(study.policies)
+    with progress(total, "Simulating") as step:
+        plan = make_plan(study, seconds=options.seconds, progress=step)
     print_text(json_text(plan.to_dict()) if options.json else _text(plan))
 
 
-def _problem(
-    options: Namespace,
-) -> tuple[CausalSystem | Callable[[Generator], CausalSystem], RewardUnit, dict[Intervention, int]]:
-    """Return the system or a function that draws one, the unit of rewards, and a table's rows by arm."""
-    from cb_pgm import instances
-    from cb_pgm.model.reward_unit import RewardUnit
-    from cb_pgm.problem import Problem
-    from cb_pgm.problem.truth import read_truth
-
+def _system(options: Namespace) -> dict[str, Any]:
+    """Return the keys of the system as in a study's file."""
     if options.model is not None:
-        return read_truth(options.model, options.reward), RewardUnit(), {}
+        return {"network": options.model, "reward": options.reward}
     if options.data is not None:
-        from discovery import TableSettings, read
-        from discovery.estimation.settings import EstimateSettings
-
-        table = read(options.data, options.reward, TableSettings(**settings_of(options, TableSettings)))
-        for warning in table.warnings:
-            note(f"warning: {warning}")
-        problem = Problem(table, EstimateSettings(**settings_of(options, EstimateSettings)))
-        system = problem.fitted.system
-        rows = {arm: len(rows) for arm, rows in problem.earlier_rows(system.states)}
-        return system, problem.unit, rows
-    shapes: dict[int | None, Shape] = {None: "recursive", 2: "chain", 3: "binary"}
+        table = {"table": options.data, "reward": options.reward, **settings_of(options, TableSettings)}
+        search = {name: str(value) for name, value in settings_of(options, EstimateSettings).items()}
+        return table | search | ({"rows": 0} if options.cold else {})
+    shapes = {None: "recursive", 2: "chain", 3: "binary"}
     if options.degree not in shapes:
         raise UsageError(
             "--degree must be 2 (a chain) or 3 (a binary tree); leave it out for a random recursive tree"
         )
-    shape = shapes[options.degree]
-
-    def tree(rng: Generator) -> CausalSystem:
-        return instances.tree(
-            options.n,
-            options.n_states,
-            shape=shape,
-            reward_gap=options.reward_gap,
-            effect_gap=options.effect_gap,
-            noise=options.noise,
-            seed=rng,
-        )
-
-    return tree, RewardUnit(), {}
+    keys = {name: getattr(options, name) for name in ("n", "n_states", "reward_gap", "effect_gap", "noise")}
+    given = {name: value for name, value in keys.items() if value is not None}
+    return {"instance": "tree", "shape": shapes[options.degree], **given}
 
 
 def _text(plan: Plan) -> str:

@@ -19,14 +19,15 @@ from cb_pgm.model.intervention import Intervention, Observations
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy
-from cb_pgm.simulation import MOST_OBSERVATIONS, EarlierRows, simulate
+from cb_pgm.problem.truth import read_truth
+from cb_pgm.simulation import MOST_OBSERVATIONS, EarlierRows, drawn_rows, simulate
 from cb_pgm.study.config import Cell, Part, is_oracle
 from cb_pgm.study.tables import problem_of, unit_of
 from cb_pgm.wording import listed
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 from discovery.estimation.settings import Method
 
-__all__ = ["CellResult", "play_cell"]
+__all__ = ["CellResult", "earlier_of", "play_cell", "system_of"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _described(cell: Cell) -> dict[str, Any]:
 
 
 def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, float]]]:
-    system = _system(cell.system, cell.run, seed)
+    system = system_of(cell.system, cell.run, seed)
     oracle = system.true_graph()
     if oracle is None and cell.graph is not None and cell.graph["source"] == "oracle":
         cause, below = next(iter(system.hidden_common_causes.items()))
@@ -106,7 +107,9 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
     )
     own = {key: value for key, value in cell.policy.settings if key not in ("name", "max_parents")}
     policy = make_policy(cell.policy["name"], context, **own)
-    run = simulate(policy, system, cell.horizon, _draws(seed, "play", cell.key), earlier=_earlier(cell, seed))
+    run = simulate(
+        policy, system, cell.horizon, _draws(seed, "play", cell.key), earlier=earlier_of(cell, seed)
+    )
     unit = unit_of(cell.system)
     run = run.outside(unit)
     named = run.reward_variables
@@ -127,16 +130,24 @@ def _outcome(cell: Cell, seed: int) -> tuple[dict[str, Any], list[tuple[int, flo
     return row, list(zip(run.rounds.tolist(), run.regrets.tolist(), strict=True))
 
 
-def _earlier(cell: Cell, seed: int) -> EarlierRows:
+def earlier_of(cell: Cell, seed: int) -> EarlierRows:
     """Return the table that the policy starts from: its graph's, else one with the rows of its system."""
     rows = cell.system.get("rows", 0)
     if rows and cell.graph is not None:
         rows = cell.graph.get("rows", rows)
     if not rows:
         return ()
-    observed = _observations(_Seen(cell.system, rows, cell.run, seed))
+    seen = _Seen(cell.system, rows, cell.run, seed)
+    observed = _observations(seen)
     few = slice(MOST_OBSERVATIONS)
-    return ((Intervention(), Observations(observed.codes[few], observed.rewards[few])),)
+    done = {}
+    if "table" in dict(cell.system.settings):
+        done = {arm: len(own) for arm, own in problem_of(cell.system).earlier_rows() if arm}
+    draws = np.random.default_rng(_draws(seed, "arms", json.dumps([cell.system.identity, cell.run])))
+    return (
+        (Intervention(), Observations(observed.codes[few], observed.rewards[few])),
+        *drawn_rows(system_of(cell.system, cell.run, seed), done, draws),
+    )
 
 
 def _distance(graph: EssentialGraph | None, oracle: EssentialGraph | None) -> int | None:
@@ -145,7 +156,7 @@ def _distance(graph: EssentialGraph | None, oracle: EssentialGraph | None) -> in
 
 
 @lru_cache(maxsize=8)
-def _system(part: Part, run: int, seed: int) -> CausalSystem:
+def system_of(part: Part, run: int, seed: int) -> CausalSystem:
     """Return the system of a part; an instance is the same for all policies and graphs of a run."""
     wanted = dict(_without_rows(part.settings))
     if "table" in wanted:
@@ -171,7 +182,7 @@ def _network(path: str, reward: str, content: str) -> CausalSystem:
         raise StudyError(
             f"Expected the network {path} as it was when the study began but found it changed: restore it"
         )
-    return CausalSystem.from_bif(path, reward=reward)
+    return read_truth(path, reward)
 
 
 @dataclass(frozen=True)
@@ -187,12 +198,12 @@ class _Seen:
 @lru_cache(maxsize=8)
 def _observations(seen: _Seen) -> Observations:
     draws = _draws(seen.seed, "table", json.dumps([_without_rows(seen.system.identity), seen.rows, seen.run]))
-    return _system(seen.system, seen.run, seen.seed).sample({}, seen.rows, np.random.default_rng(draws))
+    return system_of(seen.system, seen.run, seen.seed).sample({}, seen.rows, np.random.default_rng(draws))
 
 
 @lru_cache(maxsize=8)
 def _marginals(seen: _Seen) -> Marginals:
-    system, observed = _system(seen.system, seen.run, seen.seed), _observations(seen)
+    system, observed = system_of(seen.system, seen.run, seen.seed), _observations(seen)
     shares = {
         name: np.bincount(observed.codes[:, column], minlength=len(states)) / seen.rows
         for column, (name, states) in enumerate(system.states.items())
@@ -203,7 +214,7 @@ def _marginals(seen: _Seen) -> Marginals:
 @lru_cache(maxsize=8)
 def _estimated(seen: _Seen, method: Method) -> EssentialGraph:
     """Estimate the graph; a variable with a single observed state has no edges in it."""
-    system, observed = _system(seen.system, seen.run, seen.seed), _observations(seen)
+    system, observed = system_of(seen.system, seen.run, seen.seed), _observations(seen)
     names = list(system.states)
     varied = [column for column in range(len(names)) if len(np.unique(observed.codes[:, column])) > 1]
     table = DiscreteTable(

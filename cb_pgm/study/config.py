@@ -72,8 +72,12 @@ reward : string, required
     A numeric column, or "column=state".
 method : "ges-boss", "ges", "boss", "pc" or "chow-liu", default "ges-boss"
     The search for the graph of the model.
+knowledge : string, default none
+    The path of a file with what is known of the graph, as for cb-pgm run.
 not_settable : list of strings, default none
     The variables that can't be set.
+rows : whole number from 0, default the rows of the table, at most 10_000
+    As for a network. The rows of the table in which a variable was set come along, each drawn anew.
 ignore, keep, na : lists of strings, default as for cb-pgm run
     As its flags of these names. They are settings of one system, not choices.
 missing, bins, bin_rule, merge_rare, separator, intervention_column : default as for cb-pgm run
@@ -216,6 +220,7 @@ from cb_pgm import instances
 from cb_pgm.errors import PolicyError, StudyError
 from cb_pgm.instances.copy_model import CopyOptions
 from cb_pgm.policies.registry import POLICIES, own_policy
+from cb_pgm.simulation import MOST_OBSERVATIONS
 from cb_pgm.study.parts import Part
 from cb_pgm.study.tables import LIST_KEYS, TABLE_KEYS, problem_of
 from cb_pgm.wording import did_you_mean, listed
@@ -228,7 +233,7 @@ __all__ = ["Cell", "Part", "Study"]
 _LARGEST = 10**15  # float64 tells all whole numbers up to this
 _MOST_PARTS = 100_000  # choices of one kind
 _MOST_CELLS = 10_000_000
-#: Parameters of an instance that a file can't give: the study seeds it, and a list stands for several systems.
+#: Parameters that a file can't give: the study seeds an instance, and a list stands for several systems.
 _NOT_IN_A_FILE = ("seed", "reward_means", "weights")
 
 #: Says of a value what was expected instead; None where it is right.
@@ -493,7 +498,7 @@ def _parts(
 
 
 def _system(part: dict[str, Any], where: str, folder: Path, rows: int) -> Part:
-    """Return a system; policies start from `rows` rows of it unless it says how many."""
+    """Return a system; policies start from `rows` rows of it, or from a table's, unless it says how many."""
     kinds = {"network": _network, "table": _table, "instance": _instance}
     chosen = [kind for kind in kinds if kind in part]
     if len(chosen) != 1:
@@ -502,6 +507,8 @@ def _system(part: dict[str, Any], where: str, folder: Path, rows: int) -> Part:
             f"or a random instance"
         )
     system = kinds[chosen[0]](part, where, folder)
+    if "table" in part:
+        rows = min(problem_of(system).table.n_rows, MOST_OBSERVATIONS)
     return _with_rows(system, part.get("rows", rows))
 
 
@@ -606,7 +613,7 @@ def _labelled(part: dict[str, Any], label: str) -> Part:
 def _check(
     part: Mapping[str, Any], known: Mapping[str, Check], where: str, required: Iterable[str] = ()
 ) -> None:
-    """Raise StudyError with the first key that is unknown, wrong or missing, and the place where it stands."""
+    """Raise StudyError with the first key that is unknown, wrong or missing, and where it stands."""
     for key, value in part.items():
         if key not in known:
             raise StudyError(f"Expected known keys but found {key!r} in {where}: {did_you_mean(key, known)}")

@@ -20,7 +20,7 @@ import numpy as np
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.policies.registry import policy_kind
 from cb_pgm.search import is_forest
-from cb_pgm.study.cells import CellResult, play_cell, system_of
+from cb_pgm.study.cells import CellResult, earlier_of, play_cell, system_of
 from cb_pgm.study.config import Study
 from cb_pgm.study.tables import unit_of
 from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.model.system import CausalSystem
 
-__all__ = ["DEFAULT_POLICIES", "Budget", "Forecast", "Plan", "make_plan"]
+__all__ = ["DEFAULT_POLICIES", "Budget", "Forecast", "Plan", "make_plan", "plan_study"]
 
 #: The policies of a plan that names none.
 DEFAULT_POLICIES = ("ucb", "cn-ucb-fixed", "cn-ucb", "screening")
@@ -153,21 +153,16 @@ class Plan:
         return asdict(self)
 
 
-def make_plan(
+def plan_study(
     system: Mapping[str, Any],
     *,
     horizon: int,
     policies: Sequence[str] = DEFAULT_POLICIES,
     failure_prob: float = 0.05,
     runs: int = 20,
-    seconds: float | None = None,
     seed: int = 0,
-    progress: Callable[[int], object] | None = None,
-) -> Plan:
-    """Return a plan for experiments on a system, or on systems like it.
-
-    A policy is simulated until its forecast is stable: at least ten runs, and a standard error of the mean
-    regret of a tenth of it or less.
+) -> Study:
+    """Return the study of a plan.
 
     Parameters
     ----------
@@ -182,47 +177,61 @@ def make_plan(
         δ of the policies.
     runs
         The largest number of simulated runs per policy.
-    seconds
-        The time after which no further run is begun, but for the first one of each policy. None: no limit,
-        and equal seeds give equal plans on all machines.
     seed
         The source of all randomness. As in every study, adding a policy changes no other forecast, and all
         policies play on the same instances.
+
+    Raises
+    ------
+    DiscoveryError, CausalBanditError
+        If a setting is out of range, or a file can't be used.
+    """
+    names = list(dict.fromkeys(("ucb", *policies)))
+    keys = {"horizons": horizon, "runs": runs, "seed": seed, "failure_prob": failure_prob}
+    content = keys | {"system": [dict(system)], "policy": [{"name": names}]}
+    return Study.from_dict(content, where="the plan")
+
+
+def make_plan(
+    study: Study, *, seconds: float | None = None, progress: Callable[[int], object] | None = None
+) -> Plan:
+    """Return a plan for experiments on the system of a study, or on systems like it.
+
+    A policy is simulated until its forecast is stable: at least ten runs, and a standard error of the mean
+    regret of a tenth of it or less.
+
+    Parameters
+    ----------
+    study
+        As `plan_study` returns it.
+    seconds
+        The time after which no further run is begun, but for the first one of each policy. None: no limit,
+        and equal seeds give equal plans on all machines.
     progress
-        Called with numbers of rounds, `horizon` × `runs` × policies together unless the time is up.
+        Called with numbers of rounds, horizon × runs × policies together unless the time is up.
 
     Raises
     ------
     CausalBanditError
-        If a setting is out of range, there is no policy of a given name, its settings don't fit the system,
-        or hidden variables leave no true graph over the observed ones.
+        If the settings of a policy don't fit the system, or hidden variables leave no true graph.
     """
-    names = tuple(dict.fromkeys(("ucb", *policies)))
-    study = Study.from_dict(
-        {
-            "horizons": horizon,
-            "runs": runs,
-            "seed": seed,
-            "failure_prob": failure_prob,
-            "system": [dict(system)],
-            "policy": [{"name": list(names)}],
-        },
-        where="the plan",
-    )
+    (horizon,), names = study.horizons, [part["name"] for part in study.policies]
     played: dict[str, list[CellResult]] = {name: [] for name in names}
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     stopped = None
-    for cell in study.by_run():
+    for cell in study.cells():
         own = played[cell.policy["name"]]
         if not _is_stable([result.row["regret"] for result in own]):
             if own and time.monotonic() > deadline:
                 counts = sorted({len(results) for results in played.values()})
                 few = " to ".join(map(str, counts if len(counts) < 2 else (counts[0], counts[-1])))
-                stopped = f"stopped after {seconds:g} s, with {few} of {runs} runs of each policy"
+                stopped = f"stopped after {seconds:g} s, with {few} of {study.runs} runs of each policy"
                 break
-            result = play_cell(cell, seed)
-            if result.error is not None or result.row["regret"] is None:
-                raise CausalBanditError(result.error or result.row["left_out"])
+            result = play_cell(cell, study.seed)
+            if result.error is not None:
+                raise CausalBanditError(result.error.partition(": ")[2])
+            if result.row["regret"] is None:
+                raise CausalBanditError(result.row["left_out"])
             own.append(result)
         if progress is not None:
             progress(horizon)
@@ -255,7 +264,7 @@ def _plan(study: Study, played: Mapping[str, Sequence[CellResult]], stopped: str
         horizon=horizon,
         noise_scale=unit.difference(system.noise_scale),
         failure_prob=study.failure_prob,
-        rows=max(result.row["rows_given"] for own in played.values() for result in own),
+        rows=sum(len(rows) for _, rows in earlier_of(next(study.cells()), study.seed)),
         instances=len(different),
         printed=_scaled(_budget(system, (system.reward_gap(), system.effect_gap()), study), unit),
         effective=_scaled(budget, unit),

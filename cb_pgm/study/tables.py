@@ -17,7 +17,7 @@ __all__ = ["LIST_KEYS", "TABLE_KEYS", "problem_of", "unit_of"]
 LIST_KEYS = ("ignore", "keep", "na", "not_settable")
 _TABLE_SETTINGS = tuple(field.name for field in fields(TableSettings))
 #: The keys of a system that is fitted to a table, besides the label.
-TABLE_KEYS = ("table", "reward", "method", "not_settable", *_TABLE_SETTINGS)
+TABLE_KEYS = ("table", "reward", "method", "knowledge", "not_settable", *_TABLE_SETTINGS)
 
 
 @lru_cache(maxsize=8)
@@ -33,7 +33,7 @@ def problem_of(part: Part) -> Problem:
     table = read(
         part["table"] if part.frame is None else part.frame, part["reward"], TableSettings(**settings)
     )
-    estimation = EstimateSettings(method=part.get("method", METHODS[0]))
+    estimation = EstimateSettings(method=part.get("method", METHODS[0]), knowledge=part.get("knowledge"))
     fixed = part.get("not_settable", ())
     settable_states(table.states, fixed)  # raises where one is unknown
     return Problem(table, estimation, not_settable=fixed)

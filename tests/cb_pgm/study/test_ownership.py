@@ -151,7 +151,7 @@ def test_a_changed_network_is_refused(tmp_path: Path) -> None:
         file.write("\n")
     with pytest.raises(StudyError, match=r"another content of .*asia.bif"):
         run_study(Study.from_toml(toml), tmp_path / "out", resume=True)
-    cells._system.cache_clear()
+    cells.system_of.cache_clear()
     cells._network.cache_clear()
     run_study(study, tmp_path / "new")  # it was read before the change: its cells notice
     assert b"found it changed" in (tmp_path / "new" / "results.csv").read_bytes()
