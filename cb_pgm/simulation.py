@@ -46,8 +46,8 @@ class Run:
     horizon
         T, the number of rounds played; a round of do() counts.
     regret
-        Exact pseudo-regret T·μ* − Σ μ_{a_t}, in units of the reward. μ* is the highest mean of any
-        single-variable arm that can be set, so a policy that sets several variables at once may end below
+        Exact pseudo-regret T·μ* − Σ μ_{a_t}, in units of the reward. μ* is the highest mean of do() and the
+        single-variable arms that can be set, so a policy that sets several variables at once may end below
         zero.
     rounds, regrets
         The regret curve, int64 and float64 [points]: pseudo-regret after each of these log-spaced rounds, of
@@ -270,7 +270,7 @@ class _RowsAhead:
     def __init__(self, system: CausalSystem, rng: np.random.Generator) -> None:
         self._system = system
         self._rng = rng
-        arms = sum(len(states) for states in system.settable.values())
+        arms = 1 + sum(len(states) for states in system.settable.values())
         self.largest = int(np.clip(_ROWS_AHEAD // max(1, arms * len(system.states)), 16, 4096))
         self._means: dict[Intervention, float] = {}
         self._sizes: dict[Intervention, int] = {}

@@ -2,9 +2,11 @@
 
 In: sizes, gaps and a seed. Out: a `CausalSystem`. `families` documents the settings that the random families
 share; `hidden_causes` and `several_causes` hold systems in which the assumption of a single, unconfounded
-cause of the reward fails, and `random_tables` draws the whole system at random, without any gap.
+cause of the reward fails, `best_left_alone` those in which do() is the best arm, and `random_tables` draws
+the whole system at random, without any gap.
 """
 
+from cb_pgm.instances.best_left_alone import hidden_chain, informed_choice
 from cb_pgm.instances.families import chordal, forest, random_dag, tree
 from cb_pgm.instances.hidden_causes import confounded, hidden_dag, proxy
 from cb_pgm.instances.lower_bounds import lower_bound_effect_gap, lower_bound_reward_gap
@@ -15,7 +17,9 @@ __all__ = [
     "chordal",
     "confounded",
     "forest",
+    "hidden_chain",
     "hidden_dag",
+    "informed_choice",
     "interaction",
     "lower_bound_effect_gap",
     "lower_bound_reward_gap",

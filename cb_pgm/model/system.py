@@ -190,7 +190,7 @@ class CausalSystem(SystemStructure):
         return observed
 
     def arm_means(self) -> dict[tuple[str, str], float]:
-        """Return the exact mean reward of each arm: every settable state of every variable, in order."""
+        """Return the exact mean reward of each arm but do(): every settable state of every variable."""
         return {
             (variable, state): self.mean_reward({variable: state})
             for variable, states in self._settable.items()
@@ -198,17 +198,18 @@ class CausalSystem(SystemStructure):
         }
 
     def best_arm(self) -> tuple[Intervention, float]:
-        """Return the arm with the highest mean reward, and that mean; of equal ones the first in order."""
+        """Return the arm with the highest mean reward, and that mean.
+
+        do() is an arm, and preferred where no other is better; then the first of equal ones is.
+        """
         return self._best_arm
 
     @cached_property
     def _best_arm(self) -> tuple[Intervention, float]:
-        means = self.arm_means()
-        if not means:
-            raise CausalSystemError("Expected a variable that can be set but found none: there is no arm")
+        means = {Intervention(): self.mean_reward()}
+        means |= {Intervention(dict([arm])): mean for arm, mean in self.arm_means().items()}
         best = max(means.values())
-        variable, state = next(arm for arm, mean in means.items() if mean >= best - _TIE * abs(best))
-        return Intervention({variable: state}), best
+        return next(arm for arm, mean in means.items() if mean >= best - _TIE * abs(best)), best
 
     def marginals(self) -> Marginals:
         """Return the exact distribution of each observed variable under do(); the paper takes it as given."""

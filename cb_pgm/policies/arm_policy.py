@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from cb_pgm.model.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals, single_variable_arms
+from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE, ArmTotals
 from cb_pgm.policies.base import Policy
 
 __all__ = ["ArmPolicy"]
@@ -25,8 +25,8 @@ class ArmPolicy(Policy):
     _reason = "the highest upper confidence bound"
 
     def _chosen_arms(self) -> Sequence[Intervention]:
-        """Return the arms to play: by default all single-variable interventions."""
-        return single_variable_arms(self.settable)
+        """Return the arms to play: by default all possible ones."""
+        return self.possible_arms
 
     @property
     def arms(self) -> tuple[Intervention, ...]:
@@ -36,6 +36,11 @@ class ArmPolicy(Policy):
     def _begin(self, rng: np.random.Generator) -> None:
         self._arms = ArmTotals(self._chosen_arms())
         self._pulls = [Pull(arm) for arm in self._arms.arms]
+
+    @property
+    def _has_unit_rewards(self) -> bool:
+        """Whether σ is that of rewards in [0, 1], and none so far lies outside."""
+        return self.noise_scale == UNIT_INTERVAL_SCALE and self._arms.in_unit_interval
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
         with self._arms.counting(under_way):

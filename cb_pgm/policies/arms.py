@@ -212,7 +212,7 @@ def parent_arms(
 
     These are the parents' joint states. Where a state of a parent can't be set, another variable may be the
     only way to reach it, so all single-variable arms are returned with the reason. Otherwise the reason is
-    None.
+    None. do() isn't among them, which can be better where something hidden causes a parent and the reward.
 
     Examples
     --------

@@ -64,6 +64,9 @@ class Policy(ABC):
     #: are unknown (`tell_rewards`).
     takes_unknown_fields: bool = False
 
+    #: Whether do() is an arm. It isn't where a log has no rows of it, or every unit has to get something.
+    plays_do: bool = True
+
     _failure_prob = _DEFAULT_FAILURE_PROB
 
     #: Writes a mean reward in the reasons for pulls (`why`), in a person's unit where that is another one.
@@ -94,7 +97,7 @@ class Policy(ABC):
             If the context lacks something that the policy needs.
         """
         made = cls(context.states, noise_scale=context.noise_scale, settable=context.settable, **settings)
-        made._failure_prob = context.failure_prob
+        made._failure_prob, made.plays_do = context.failure_prob, context.plays_do
         return made
 
     # -- every policy implements these -----------------------------------------------------------------------
@@ -115,7 +118,8 @@ class Policy(ABC):
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         """Yield (intervention, rows, mean reward) of every intervention so far that it may recommend.
 
-        Only rows in which the intervention was made count.
+        do() is one of them. Only rows in which the intervention was made on request count, so those of a
+        table don't count for do(): they may have been selected.
         """
 
     # -- a policy may override these -------------------------------------------------------------------------
@@ -142,13 +146,14 @@ class Policy(ABC):
         return None
 
     def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
-        """Learn from rows recorded under `intervention` before the first `ask`; do() counts no rounds.
+        """Learn from rows recorded under `intervention` before the first `ask`.
+
+        By default those under do() aren't used: rows of a table may have been selected.
 
         Returns
         -------
         bool
-            Whether the policy uses these rows. It may have no use for rows under do(), or its marginals may
-            include them already.
+            Whether the policy uses these rows.
         """
         self._check(observations)
         if self._rng is None:
@@ -212,10 +217,12 @@ class Policy(ABC):
     def best_arm(self, failure_prob: float | None = None) -> ArmEstimate | None:
         """Return the arm with the highest lower confidence bound on its mean; None before the first pull.
 
-        It is one of the identified parents' arms, whose intervals assume that these are the parents. While
-        none are identified it is one of all measured arms.
+        It is do(), as measured, or one of the identified parents' arms, whose intervals assume that these are
+        the parents. While none are identified it is one of all measured arms.
         """
-        known = self.identified(failure_prob) or self.estimates(failure_prob)
+        known = self.estimates(failure_prob)
+        if identified := self.identified(failure_prob):
+            known = (*identified, *(measured for measured in known if not measured.intervention))
         return max(known, key=lambda estimate: estimate.low, default=None)
 
     def estimates(self, failure_prob: float | None = None) -> tuple[ArmEstimate, ...]:
@@ -246,7 +253,7 @@ class Policy(ABC):
         seen = [known for known in means if known[1]]
         if not seen:
             return ()
-        n_arms = len(single_variable_arms(self.settable))
+        n_arms = len(self.possible_arms)
         share = failure_prob / n_arms
         mixing_rows = best_mixing_rows(_NARROWEST_AT, share)
         if self.sets_several:
@@ -260,6 +267,18 @@ class Policy(ABC):
         return tuple(estimates)
 
     # -- common to all policies -----------------------------------------------------------------------------
+
+    @property
+    def possible_arms(self) -> tuple[Intervention, ...]:
+        """All interventions on one variable that can be made, in variable order, then do() if it is an arm.
+
+        do() can be the best arm: where a hidden variable causes both the reward and what can be set, nature
+        may choose better than any fixed state.
+        """
+        return self._with_do(single_variable_arms(self.settable))
+
+    def _with_do(self, arms: Iterable[Intervention]) -> tuple[Intervention, ...]:
+        return (*arms, Intervention()) if self.plays_do else tuple(arms)
 
     def fresh(self, rng: np.random.Generator) -> Self:
         """Return a copy without any rows that draws from `rng`; this policy stays unchanged."""

@@ -79,6 +79,12 @@ class _Prior:
     first: NDArray[np.float64]  # [sets, arms]: the parameters of the Beta posteriors
     second: NDArray[np.float64]
 
+    @classmethod
+    def uniform(cls, arms: slice) -> Self:
+        """Return Beta(1, 1) of each arm: a mean of ½ that is worth two rows."""
+        half = np.full((1, arms.stop - arms.start), 0.5)
+        return cls(arms, np.zeros(1), half, 4 * half, np.ones(1), half, half)
+
 
 class BackdoorBandit(ArmPolicy):
     """Draw a parent set of each variable and each arm's mean given it, and pull the arm of the highest draw.
@@ -176,7 +182,7 @@ class BackdoorBandit(ArmPolicy):
             )
 
     def _from_table(self) -> tuple[_Prior, ...]:
-        """Return each settable variable's prior; the uniform one without rows under do()."""
+        """Return each settable variable's prior, uniform without a table, and that of do(), uniform."""
         seen = [one for one in self._seen if len(one)]
         codes = np.concatenate([one.codes for one in seen]) if seen else None
         rewards = np.concatenate([one.rewards for one in seen]) if seen else None
@@ -188,14 +194,14 @@ class BackdoorBandit(ArmPolicy):
             can_be_set = [values.index(state) for state in self.settable[variable]]
             arms = slice(start, start := start + len(can_be_set))
             if sets is None or codes is None or rewards is None:
-                # Beta(1, 1): a mean of ½ that is worth two rows
-                half = np.full((1, len(can_be_set)), 0.5)
-                priors.append(_Prior(arms, np.zeros(1), half, 4 * half, np.ones(1), half, half))
+                priors.append(_Prior.uniform(arms))
                 continue
             candidates, chances = sets[column]
             found = np.stack([self._adjusted(codes, rewards, column, chosen) for chosen in candidates])
             means, worth = found[:, 0, can_be_set], found[:, 1, can_be_set]
             priors.append(_Prior(arms, np.log(chances), means, worth, chances, means, worth))
+        if self.plays_do:  # without the table, whose rows may have been selected
+            priors.append(_Prior.uniform(slice(start, start + 1)))
         return tuple(priors)
 
     def _adjusted(

@@ -58,7 +58,8 @@ class CausalUCB(Policy):
 
     Every row counts for its parents' joint state z, under any intervention. A joint state without rows counts
     as one row with the highest mean of all joint states (in the paper, for rewards in [0, 1]: one row with
-    reward 0).
+    reward 0). do(), which the paper doesn't play, has UCB's index by the rows in which nothing was set: where
+    something hidden causes a parent and the reward, its mean isn't one over z.
 
     Parameters
     ----------
@@ -105,12 +106,13 @@ class CausalUCB(Policy):
         sizes = [len(self.states[name]) for name in self._parents]
         self._columns = np.array([variables.index(name) for name in self._parents])
         self._strides = np.array([math.prod(sizes[place + 1 :]) for place in range(len(sizes))])
-        self._shares = np.array(
-            [
-                _checked(arm, distributions.get(arm), math.prod(sizes))
-                for arm in single_variable_arms(self.settable)
-            ]
-        )
+        arms, n_cells = single_variable_arms(self.settable), math.prod(sizes)
+        # One row for each arm and one column for each joint state; the last of both are do() by itself.
+        self._all_shares = np.zeros((len(arms) + 1, n_cells + 1))
+        for place, arm in enumerate(arms):
+            self._all_shares[place, :-1] = _checked(arm, distributions.get(arm), n_cells)
+        self._all_shares[-1, -1] = 1.0
+        self._scales = np.array([*[self.parent_noise_scale] * n_cells, self.noise_scale])
 
     @property
     def reward_variables(self) -> tuple[str, ...]:
@@ -130,7 +132,8 @@ class CausalUCB(Policy):
         return super().from_context(context, **(known | settings))
 
     def _begin(self, rng: np.random.Generator) -> None:
-        self._arms = ArmTotals(single_variable_arms(self.settable))
+        self._arms = ArmTotals(self.possible_arms)
+        self._shares = self._all_shares[: len(self._arms.arms)]
         self._pulls = [Pull(arm) for arm in self._arms.arms]
         self._rows: NDArray[np.float64] = np.zeros(self._shares.shape[1])
         self._totals: NDArray[np.float64] = np.zeros(self._shares.shape[1])
@@ -139,13 +142,13 @@ class CausalUCB(Policy):
         return self._pulls[int(np.argmax(self._shares @ self._bounds()))]
 
     def _bounds(self) -> NDArray[np.float64]:
-        """Return an upper confidence bound on the mean reward of each joint state, float64 [cells]."""
+        """Return an upper bound on the mean reward of each joint state, and of do(): float64 [cells + 1]."""
         rows = np.maximum(self._rows, 1.0)
         means = self._totals / rows
         unseen = self._rows == 0
         if unseen.any() and not unseen.all():
             means[unseen] = means[~unseen].max()
-        width = self.parent_noise_scale * math.sqrt(2.0 * math.log(max(self._arms.rounds, 1)))
+        width = self._scales * math.sqrt(2.0 * math.log(max(self._arms.rounds, 1)))
         bounds: NDArray[np.float64] = means + width / np.sqrt(rows)
         return bounds
 
@@ -172,6 +175,9 @@ class CausalUCB(Policy):
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
         self._count(observations)
+        if not intervention:
+            self._rows[-1] += len(observations)
+            self._totals[-1] += observations.rewards.sum()
 
     def _count(self, observations: Observations) -> None:
         cells = observations.codes[:, self._columns] @ self._strides

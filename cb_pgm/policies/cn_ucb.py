@@ -233,7 +233,7 @@ class CNUCB(GraphPolicy):
         if impossible is not None:
             self._searching = False
             self._fallback = impossible
-            self._arms = ArmTotals(single_variable_arms(self.settable))
+            self._arms = ArmTotals(self.possible_arms)
         else:
             self._advance(None)
 

@@ -34,6 +34,8 @@ class PolicyContext:
         The largest number of parents that the reward may have.
     parent_noise_scale
         σ of the reward given its parents, if it is known to be smaller than `noise_scale`; else None.
+    plays_do
+        Whether do() is an arm, as in `Policy`.
     truth
         The true system, for oracles.
     """
@@ -48,6 +50,7 @@ class PolicyContext:
     effect_gap: float | None = None
     max_parents: int = 1
     parent_noise_scale: float | None = None
+    plays_do: bool = True
     truth: CausalSystem | None = None
 
     @classmethod

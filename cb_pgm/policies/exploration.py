@@ -10,7 +10,7 @@ import numpy as np
 
 from cb_pgm.evidence.records import Records
 from cb_pgm.model.intervention import Intervention, Observations, Pull
-from cb_pgm.policies.arms import ArmTotals, parent_arms, single_variable_arms
+from cb_pgm.policies.arms import ArmTotals, parent_arms
 from cb_pgm.policies.base import Policy
 
 __all__ = ["ExploreThenUCB"]
@@ -20,8 +20,8 @@ class ExploreThenUCB(Policy):
     """Base class of explore-then-commit baselines: identify the reward's parents, then play their arms.
 
     A subclass implements `_explore`. The index is UCB's unless the subclass overrides `_highest`. The rows of
-    an arm from the exploration count in its index. If no parents are identified, all single-variable arms are
-    played, and `fallback` has the reason.
+    an arm from the exploration count in its index. If no parents are identified, all arms are played, and
+    `fallback` has the reason.
     """
 
     @abstractmethod
@@ -53,7 +53,7 @@ class ExploreThenUCB(Policy):
             yield from self._arms
         else:
             for intervention, record in self._records:
-                if intervention and record.rows:
+                if record.rows:
                     yield intervention, record.rows, record.mean
 
     def _begin(self, rng: np.random.Generator) -> None:
@@ -100,8 +100,9 @@ class ExploreThenUCB(Policy):
     def _play_ucb(self) -> ArmTotals:
         """Return the arms to play after the exploration, with the rows that it recorded of them."""
         if self._found:
-            chosen, self._fallback = parent_arms(self.states, self.settable, self.reward_variables)
+            of_parents, self._fallback = parent_arms(self.states, self.settable, self.reward_variables)
+            chosen = self._with_do(of_parents)
         else:
-            chosen = single_variable_arms(self.settable)
+            chosen = self.possible_arms
             self._fallback = self._fallback or "no variable that can be set moved the reward"
         return ArmTotals.of(chosen, self._records, self._rounds)

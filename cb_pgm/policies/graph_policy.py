@@ -96,7 +96,7 @@ class GraphPolicy(Policy):
         graph, marginals = context.known_graph(cls.name)
         reward_gap, effect_gap = context.known_gaps(cls.name)
         known = {"reward_gap": reward_gap, "effect_gap": effect_gap}
-        return cls(
+        made = cls(
             graph,
             context.states,
             marginals,
@@ -106,3 +106,5 @@ class GraphPolicy(Policy):
             settable=context.settable,
             **(known | settings),
         )
+        made.plays_do = context.plays_do
+        return made

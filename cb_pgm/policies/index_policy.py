@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from cb_pgm.model.intervention import Pull
 from cb_pgm.policies.arm_policy import ArmPolicy
-from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE
 from cb_pgm.policies.indices import (
     highest_bernoulli_bound,
     highest_bernoulli_moss,
@@ -108,7 +107,7 @@ class IndexPolicy(ArmPolicy):
         return chosen[:played]
 
     def _bernoulli(self) -> bool:
-        return self._by_divergence and self._arms.in_unit_interval and self.noise_scale == UNIT_INTERVAL_SCALE
+        return self._by_divergence and self._has_unit_rewards
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types

@@ -14,7 +14,7 @@ __all__ = ["OracleUCB"]
 
 
 class OracleUCB(MOSS):
-    """Play anytime MOSS on the joint states of the reward's parents from the first round on.
+    """Play anytime MOSS on the joint states of the reward's parents, and on do(), from the first round on.
 
     Parameters
     ----------
@@ -57,4 +57,4 @@ class OracleUCB(MOSS):
         return parent_arms(self.states, self.settable, self._parents)[1]
 
     def _chosen_arms(self) -> Sequence[Intervention]:
-        return parent_arms(self.states, self.settable, self._parents)[0]
+        return self._with_do(parent_arms(self.states, self.settable, self._parents)[0])

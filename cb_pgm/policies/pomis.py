@@ -12,10 +12,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
-import numpy as np
-
 from cb_pgm.errors import PolicyError
-from cb_pgm.model.intervention import Intervention, Observations, States
+from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.arms import joint_arms
 from cb_pgm.policies.context import PolicyContext
@@ -126,8 +124,7 @@ class POMISBandit(MOSS):
 
     Notes
     -----
-    do() is among the arms if the empty set is possibly optimal; rows recorded under do() beforehand then
-    count for it, but not as rounds. O(arms) a round.
+    do() is among the arms if the empty set is possibly optimal. O(arms) a round.
     """
 
     name = "pomis"
@@ -162,14 +159,4 @@ class POMISBandit(MOSS):
         return tuple(dict.fromkeys(tuple(arm) for arm in self._chosen))
 
     def _chosen_arms(self) -> Sequence[Intervention]:
-        return self._chosen
-
-    def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
-        if super().warm_start(intervention, observations):
-            return True
-        position = self._arms.position(intervention)
-        if position is None:
-            return False
-        self._arms.rows[position] += len(observations)
-        self._arms.totals[position] += float(np.sum(observations.rewards))
-        return True
+        return [arm for arm in self._chosen if arm or self.plays_do]

@@ -105,7 +105,7 @@ class RandomSets(Policy):
 
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         for intervention, record in self._records:
-            if intervention and record.rows:
+            if record.rows:
                 yield intervention, record.rows, record.mean
 
     def _width(self, rows: NDArray[np.int64], log_rounds: float) -> NDArray[np.float64]:

@@ -35,7 +35,8 @@ class UCBPlus(RandomSets):
     """Play UCB on random interventions on m variables, enough of them for k parents, and share every row.
 
     The number of interventions is min{all, ⌈vᵏ·C(n, k)/C(m, k)·ln √T⌉}, or all of them if k > m. Each row
-    counts for every intervention all of whose states it shows, set or seen. The index is
+    counts for every intervention all of whose states it shows, set or seen. do() is one more arm, by the rows
+    in which nothing was set. The index is
     mean + σ√(.4·ln T/(C(n, m)·rows)), with the constant of the authors' code, which is far below UCB's 2.
 
     Parameters
@@ -86,12 +87,12 @@ class UCBPlus(RandomSets):
         return min(self._n_all, max(1, math.ceil(math.log(max(horizon, 2)) / 2 / chance)))
 
     def _begin(self, rng: np.random.Generator) -> None:
-        self._arms = ArmTotals(())
+        self._arms = ArmTotals(self._with_do(()))
         super()._begin(rng)
 
     def _start_horizon(self) -> None:
         before = self._arms
-        missing = min(self._n_arms(self._horizon), _MOST_ARMS) - len(before.arms)
+        missing = min(self._n_arms(self._horizon), _MOST_ARMS) + self.plays_do - len(before.arms)
         arms = (*before.arms, *itertools.islice(self._order, max(missing, 0)))
         self._arms = ArmTotals(arms)
         self._arms.rows[: len(before.arms)] = before.rows
@@ -99,10 +100,13 @@ class UCBPlus(RandomSets):
         self._arms.rounds = before.rounds
         self._pulls = [Pull(arm) for arm in arms]
         variables = {name: place for place, name in enumerate(self.states)}
-        self._columns = np.array([[variables[name] for name in arm] for arm in arms], dtype=np.int64)
-        self._codes = np.array(
-            [[self.states[name].index(state) for name, state in arm.items()] for arm in arms], dtype=np.int16
-        )
+        # do() has a code that no row shows.
+        self._columns = np.zeros((len(arms), self.set_size), dtype=np.int64)
+        self._codes = np.full((len(arms), self.set_size), -1, dtype=np.int16)
+        for place, arm in enumerate(arms):
+            if arm:
+                self._columns[place] = [variables[name] for name in arm]
+                self._codes[place] = [self.states[name].index(state) for name, state in arm.items()]
 
     def _next_pull(self) -> Pull:
         rows, totals = self._arms.rows, self._arms.totals
@@ -119,14 +123,13 @@ class UCBPlus(RandomSets):
         return f"the highest upper confidence bound of the random interventions: {seen} that show its states"
 
     def _credit(self, intervention: Intervention, observations: Observations) -> None:
-        self._arms.rounds += len(observations)
+        arms = self._arms
+        if not intervention and self.plays_do:
+            arms.add(intervention, observations.rewards)
+        else:
+            arms.rounds += len(observations)
         _credit_rows(
-            observations.codes,
-            observations.rewards,
-            self._columns,
-            self._codes,
-            self._arms.rows,
-            self._arms.totals,
+            observations.codes, observations.rewards, self._columns, self._codes, arms.rows, arms.totals
         )
 
 
@@ -136,7 +139,7 @@ class UnknownKUCBPlus(RandomSets):
     With r = ⌈log₂ √T⌉, phase i has 2^(r+i)·⌈vn/m⌉ rounds, the 2^(r−i+1) tried interventions of the highest
     means, and one arm for each earlier phase, which repeats a random pull of that phase. The last of
     ⌈log₂ √(Tm/(vn))⌉ phases lasts to the end. The index is mean + σ√(.4·ln t/(C(n, m)·rows)) after t rounds.
-    Rows aren't shared.
+    Rows aren't shared. do() is one more arm, in every phase.
 
     Parameters
     ----------
@@ -156,9 +159,9 @@ class UnknownKUCBPlus(RandomSets):
     _horizon_growth = 4
 
     def _begin(self, rng: np.random.Generator) -> None:
-        self._tried: dict[Intervention, int] = {}  # every intervention drawn, by its number
-        self._rows: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        self._totals: NDArray[np.float64] = np.zeros(0)
+        self._tried = {Intervention(): 0}  # every intervention drawn, by its number
+        self._rows: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
+        self._totals: NDArray[np.float64] = np.zeros(1)
         super()._begin(rng)
 
     def _start_horizon(self) -> None:
@@ -170,22 +173,22 @@ class UnknownKUCBPlus(RandomSets):
         self._repeats: list[_Repeat] = []
         self._repeated: int | None = None  # the earlier phase of which a pull is being repeated
         first = 2**self._halvings
-        self._enter(1, self._best(first // 2 if len(self._rows) else 0), first)
+        self._enter(1, self._best(first // 2), first)
 
     def _enter(self, phase: int, kept: Sequence[int], size: int) -> None:
-        """Begin a phase with the interventions `kept` and random ones up to `size`."""
+        """Begin a phase with do(), the interventions `kept` and random ones up to `size`."""
         fresh = list(itertools.islice(self._order, max(0, size - len(kept))))
         numbers = range(len(self._tried), len(self._tried) + len(fresh))
         self._tried |= dict(zip(fresh, numbers, strict=True))
         self._interventions = tuple(self._tried)
         grown = np.zeros(len(fresh), dtype=np.int64)
         self._rows, self._totals = np.append(self._rows, grown), np.append(self._totals, grown.astype(float))
-        self._open = np.array([*kept, *numbers], dtype=np.int64)
+        self._open = np.array([*([0] if self.plays_do else []), *kept, *numbers], dtype=np.int64)
         self._phase, self._played = phase, np.zeros(len(self._rows), dtype=np.int64)
 
     def _best(self, size: int) -> list[int]:
-        """Return the numbers of the tried interventions of the highest means, `size` at most."""
-        tried = np.flatnonzero(self._rows)
+        """Return the numbers of the tried interventions with the highest means, at most `size`; not do()."""
+        tried = 1 + np.flatnonzero(self._rows[1:])
         order = np.argsort(-self._totals[tried] / self._rows[tried], kind="stable")
         return [int(number) for number in tried[order[:size]]]
 
@@ -209,7 +212,7 @@ class UnknownKUCBPlus(RandomSets):
     def why(self, pull: Pull) -> str:
         if self._repeated is not None:
             return f"a repeated pull of phase {self._repeated + 1}, which has the highest upper bound"
-        return f"the highest upper confidence bound of the {len(self._open)} interventions of this phase"
+        return f"the highest upper confidence bound of the {len(self._open)} arms of this phase"
 
     def _credit(self, intervention: Intervention, observations: Observations) -> None:
         number = self._tried.get(intervention)

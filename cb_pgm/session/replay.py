@@ -175,7 +175,8 @@ def _log(
 def _play(log: _Log, arms: tuple[LoggedArm, ...], batch: int, sequence: np.random.SeedSequence) -> ReplayRun:
     """Ask, draw and tell until the horizon, or until no rows are left of the arm asked for."""
     policy_seed, *order_seeds = sequence.spawn(2 + len(log.arms))
-    session_state = SessionState(replace(log.settings, seed=int(policy_seed.generate_state(1)[0])))
+    settings = replace(log.settings, seed=int(policy_seed.generate_state(1)[0]))
+    session_state = SessionState(settings, [] if len(log.observed) else [Intervention()])
     if log.earlier is not None:
         session_state.apply(log.earlier)
     left = {

@@ -233,6 +233,7 @@ class SessionSettings:
             reward_gap=None if self.reward_gap is None else unit.difference_inside(self.reward_gap),
             effect_gap=self.effect_gap,
             max_parents=self.max_parents,
+            plays_do=Intervention() not in excluded,
         )
         seed = np.random.SeedSequence(self.seed, spawn_key=(len(excluded), *([added] if added else [])))
         name = self.policy if self.loads_policy else _STAND_IN

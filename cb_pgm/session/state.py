@@ -5,13 +5,13 @@ The same events in the same order always lead to the same state.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull
-from cb_pgm.policies.arms import single_variable_arms
 from cb_pgm.session.events import AddedState, Asked, Earlier, Event, Told, Withdrawn
 from cb_pgm.session.settings import SessionSettings
 
@@ -49,6 +49,8 @@ class SessionState:
     ----------
     settings
         The settings of the session. The attribute has the states that were added, too.
+    excluded
+        Arms that can't be carried out from the beginning.
 
     Attributes
     ----------
@@ -66,13 +68,13 @@ class SessionState:
         The number of states that were added since the session began.
     """
 
-    def __init__(self, settings: SessionSettings) -> None:
+    def __init__(self, settings: SessionSettings, excluded: Iterable[Intervention] = ()) -> None:
         self.settings = settings
-        self.policy = settings.new_policy()
+        self.excluded = list(excluded)
+        self.policy = settings.new_policy(self.excluded)
         self.open: dict[int, OpenPull] = {}
         self.told = 0
         self.earlier = 0
-        self.excluded: list[Intervention] = []
         self.added = 0
         self._pulls = 0
         self._nothing_to_ask = False
@@ -113,7 +115,7 @@ class SessionState:
         so that this needs no assumption about causes.
         """
         measured = {known.intervention: known for known in self.policy.estimates()}
-        if not all(arm in measured for arm in single_variable_arms(self.policy.settable)):
+        if not all(arm in measured for arm in self.policy.possible_arms):
             return None
         best = max(measured.values(), key=lambda known: known.low)
         return best if all(known is best or known.high < best.low for known in measured.values()) else None

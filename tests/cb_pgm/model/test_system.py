@@ -233,21 +233,17 @@ def test_arms_are_the_settable_states_in_variable_order() -> None:
     assert arm == {"Sprinkler": "on"}
     assert mean == pytest.approx(0.918)
     assert isinstance(arm, Intervention)
-    assert CausalSystem(sprinkler(), reward="Grass=wet", settable={"Rain": ["no"]}).best_arm()[0] == {
-        "Rain": "no"
-    }
 
 
-def test_of_equal_arms_the_first_is_best() -> None:
+@pytest.mark.parametrize("settable", [{}, {"Rain": ["no"]}])
+def test_doing_nothing_is_best_where_all_else_is_worse(settable: dict[str, list[str]]) -> None:
+    system = CausalSystem(sprinkler(), reward="Grass=wet", settable=settable)
+    assert system.best_arm() == (Intervention(), system.mean_reward())
+
+
+def test_doing_nothing_is_best_where_nothing_is_better() -> None:
     system = CausalSystem(sprinkler(), reward_variable="Grass", reward_means={"dry": 0.3, "wet": 0.3})
-    assert system.best_arm()[0] == {"Rain": "no"}
-
-
-def test_no_arm_at_all_is_said() -> None:
-    system = CausalSystem(sprinkler(), reward="Grass=wet", settable={})
-    assert system.arm_means() == {}
-    with pytest.raises(CausalSystemError, match="no arm"):
-        system.best_arm()
+    assert system.best_arm()[0] == {}
 
 
 def test_marginals_and_interventional_distributions() -> None:

@@ -102,8 +102,8 @@ class TestBandit:
             actions.append(policy.select_action())
             row = {name: states[0] for name, states in world.states.items()} | actions[-1]
             policy.update(pd.DataFrame([{**row, "xray": "no"}]))
-        assert all(action in model.get_possible_interventions() for action in actions)
-        assert len({str(action) for action in actions}) == 2
+        assert all(action in [{}, *model.get_possible_interventions()] for action in actions)
+        assert len({str(action) for action in actions}) == 3
 
     def test_what_is_not_known_is_refused(self, network: DiscreteBayesianNetwork) -> None:
         with pytest.raises(CausalBanditError, match="hard"):

@@ -105,17 +105,6 @@ class TestPOMISBandit:
         policy = POMISBandit(system.states, diagram_of_system(system), system.reward_node)
         assert policy.intervention_sets == (system.reward_parents,)
 
-    def test_rows_under_do_count_where_do_is_an_arm(self) -> None:
-        system = instances.confounded(seed=0)
-        diagram = CausalDiagram.of([*system.states, "R"], [("X", "R")], [("X", "R")])
-        policy = POMISBandit(system.states, diagram, "R", noise_scale=0.5)
-        rows = system.sample({}, 40, np.random.default_rng(0))
-        assert policy.intervention_sets == ((), ("X",))
-        assert policy.warm_start(Intervention(), rows)
-        assert [(arm, count) for arm, count, _ in policy.means()] == [(Intervention(), 40)]
-        apart = POMISBandit(system.states, diagram_of_system(system), system.reward_node)
-        assert not apart.warm_start(Intervention(), rows)
-
     def test_fewer_arms_lose_less(self) -> None:
         """A proxy world of 20 variables, 4,000 rounds: less than half of the regret of MOSS on all arms."""
         system = instances.proxy(20, seed=1)

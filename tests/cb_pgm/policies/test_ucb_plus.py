@@ -16,7 +16,9 @@ STATES = {f"X{v}": ("0", "1", "2") for v in range(8)}
 
 
 def _interventions(policy: UCBPlus) -> list[Intervention]:
-    return list(policy.fresh(np.random.default_rng(0))._arms.arms)
+    nothing, *arms = policy.fresh(np.random.default_rng(0))._arms.arms
+    assert nothing == {}
+    return arms
 
 
 class TestUCBPlus:
@@ -66,7 +68,11 @@ class TestUCBPlus:
             for codes, reward in zip(rows.codes, rows.rewards, strict=True):
                 shown = dict(zip(names, map(str, codes), strict=True))
                 for arm in arms:
-                    if all(shown[name] == state for name, state in arm.items()):
+                    if (
+                        pull.intervention == {}
+                        if not arm
+                        else all(shown[name] == state for name, state in arm.items())
+                    ):
                         seen[arm].append(float(reward))
 
     def test_estimates_are_of_rows_in_which_the_intervention_was_made(self) -> None:
@@ -74,14 +80,15 @@ class TestUCBPlus:
         first = policy.ask()
         policy.tell(first, Observations(np.zeros((3, 8), dtype=np.int16), np.ones(3)))
         assert [(arm, rows) for arm, rows, _ in policy.means()] == [(first.intervention, 3)]
+        assert first.intervention == {}
 
     def test_an_unknown_horizon_adds_interventions(self) -> None:
         policy = UCBPlus(STATES).fresh(np.random.default_rng(0))
         before = policy._arms.arms
-        assert len(before) == math.ceil(3 * 8 / 3 * math.log(1024) / 2)
-        policy.tell(Pull(before[0], 5000), Observations(np.ones((5000, 8), dtype=np.int16), np.ones(5000)))
+        assert len(before) == 1 + math.ceil(3 * 8 / 3 * math.log(1024) / 2)
+        policy.tell(Pull(before[1], 5000), Observations(np.ones((5000, 8), dtype=np.int16), np.ones(5000)))
         assert policy._arms.arms[: len(before)] == before
-        assert len(policy._arms.arms) == math.ceil(3 * 8 / 3 * math.log(8192) / 2)
+        assert len(policy._arms.arms) == 1 + math.ceil(3 * 8 / 3 * math.log(8192) / 2)
         assert policy._arms.rows[: len(before)].sum() == 5000 * sum(
             set(arm.values()) == {"1"} for arm in before
         )
@@ -98,7 +105,7 @@ class TestUCBPlus:
 
 class TestUnknownK:
     def test_phases(self) -> None:
-        """T = 2,000: 1,024 rounds with 64 interventions, then 32 of them and a repeat of the first phase."""
+        """T = 2,000: 1,024 rounds with 64 interventions, then 32 of them and a repeat; do() in both."""
         policy = UnknownKUCBPlus(STATES, horizon=2000).fresh(np.random.default_rng(0))
         rng, played = np.random.default_rng(1), []
         means: dict[Intervention, list[float]] = {}
@@ -109,14 +116,14 @@ class TestUnknownK:
             reward = float(rng.random() < 0.2 + 0.6 * ("0" in pull.intervention.values()))
             means.setdefault(pull.intervention, []).append(reward)
             policy.tell(pull, Observations(np.zeros((1, 8), dtype=np.int16), np.array([reward])))
-        assert len(set(played)) <= 64
+        assert len(set(played)) <= 65
         assert len(policy._repeats) == 1
         assert policy._repeats[0].played.sum() == 1024
         kept = {policy._interventions[number] for number in policy._open}
-        assert len(kept) == 32
-        if len(means) >= 32:
-            worst = min(np.mean(means[arm]) for arm in kept)
-            assert all(np.mean(rewards) <= worst for arm, rewards in means.items() if arm not in kept)
+        assert Intervention() in kept
+        assert len(kept) == 33
+        worst = min(np.mean(means[arm]) for arm in kept if arm in means and arm)
+        assert all(np.mean(rewards) <= worst for arm, rewards in means.items() if arm not in kept)
 
     def test_a_repeat_is_a_pull_of_its_phase_and_counts_for_both(self) -> None:
         policy = UnknownKUCBPlus(STATES, horizon=2000).fresh(np.random.default_rng(0))
@@ -145,7 +152,7 @@ class TestUnknownK:
             pull = policy.ask()
             policy.tell(pull, Observations(np.zeros((1, 8), dtype=np.int16), rng.random(1)))
         assert policy._horizon == 4096
-        assert len(policy._open) == 64
+        assert len(policy._open) == 65
         assert not policy._repeats
 
 

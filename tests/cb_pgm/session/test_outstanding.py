@@ -110,21 +110,20 @@ def test_what_is_imagined_leaves_no_trace(
 
 def test_ucb_pulls_every_arm_once_though_none_is_told(earthquake: CausalSystem) -> None:
     policy, outstanding = UCB(earthquake.states), []
-    for _ in range(8):
+    for _ in policy.possible_arms:
         outstanding.append(policy.ask_beside(outstanding))
-    arms = [{name: state} for name in earthquake.states for state in earthquake.states[name]]
-    assert [dict(pull.intervention) for pull in outstanding] == arms
+    assert tuple(pull.intervention for pull in outstanding) == policy.possible_arms
 
 
 def test_ucb_counts_rows_under_way_at_their_arms_mean() -> None:
-    """Index by hand: means .6 of 4 rows and .5 of 4; with 12 more of the first under way the second leads."""
+    """Index by hand: means .6, .5, 0 of 4 rows; with 12 more of the first under way the second leads."""
     policy = UCB({"A": ("0", "1")}, noise_scale=1.0)
-    for state, mean in (("0", 0.6), ("1", 0.5)):
-        pull = Pull(Intervention({"A": state}), 4)
+    for arm, mean in (({"A": "0"}, 0.6), ({"A": "1"}, 0.5), ({}, 0.0)):
+        pull = Pull(Intervention(arm), 4)
         policy.tell(pull, Observations(np.zeros((4, 1), dtype=np.int16), np.full(4, mean)))
     assert policy.ask().intervention == {"A": "0"}
     few, many = (policy.ask_beside([Pull(Intervention({"A": "0"}), size)]) for size in (0, 12))
-    width = np.sqrt(2 * np.log(20))
+    width = np.sqrt(2 * np.log(24))
     assert 0.6 + width / np.sqrt(16) < 0.5 + width / np.sqrt(4)
     assert few.intervention == {"A": "0"}
     assert many.intervention == {"A": "1"}

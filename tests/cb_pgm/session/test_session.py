@@ -253,16 +253,15 @@ class TestWithdraw:
 
 class TestStop:
     def test_ends_when_the_best_arm_is_certain(self, tmp_path: Path) -> None:
-        """Two arms of means .2 and .9: their intervals part long before 5,000 rows."""
+        """Two arms of means .2 and .9, and do() of .2: their intervals part long before 5,000 rows."""
         states = {"drug": ("low", "high"), "recovered": ("no", "yes")}
         with start(tmp_path, states=states, stop="best-arm", horizon=5000) as session:
             while pulls := session.ask(batch=10):
                 rng = np.random.default_rng(pulls[0].number)
-                chance = 0.9 if pulls[0].intervention["drug"] == "high" else 0.2
+                drug = pulls[0].intervention.get("drug", "low")
+                chance = 0.9 if drug == "high" else 0.2
                 answers = ["yes" if rng.random() < chance else "no" for _ in range(pulls[0].left)]
-                session.tell(
-                    [{**pulls[0].intervention, "recovered": answer} for answer in answers], again=True
-                )
+                session.tell([{"drug": drug, "recovered": answer} for answer in answers], again=True)
             status = session.status()
         assert "drug = high" in status.over
         assert status.certain
@@ -271,21 +270,20 @@ class TestStop:
         assert status.best_arm.low <= 0.9 <= status.best_arm.high
 
     def test_open_pulls_may_still_be_told(self, tmp_path: Path) -> None:
+        def row(pull: OpenPull) -> Row:
+            drug = pull.intervention.get("drug", "low")
+            return {"drug": drug, "recovered": "yes" if drug == "high" else "no"}
+
         states = {"drug": ("low", "high"), "recovered": ("no", "yes")}
         with start(tmp_path, states=states, stop="best-arm", horizon=5000) as session:
             last = None
             while session.status().over is None:
                 pulls = session.ask(batch=40, pending=2)
-                answer = {"low": "no", "high": "yes"}
-                row = {**pulls[0].intervention, "recovered": answer[pulls[0].intervention["drug"]]}
-                session.tell([row] * pulls[0].left, pulls[0].number, again=True)
+                session.tell([row(pulls[0])] * pulls[0].left, pulls[0].number, again=True)
                 last = pulls[1:]
             assert session.ask(pending=2) == last
             (pull,) = last
-            session.tell(
-                [{**pull.intervention, "recovered": answer[pull.intervention["drug"]]}] * pull.left,
-                again=True,
-            )
+            session.tell([row(pull)] * pull.left, again=True)
             assert session.ask() == ()
 
     def test_is_never_certain_of_an_arm_that_was_not_done(self, tmp_path: Path) -> None:
@@ -313,7 +311,7 @@ class TestStart:
     def test_variables_that_cannot_be_set_are_never_asked_for(self, tmp_path: Path) -> None:
         with start(tmp_path, not_settable=["age", "drug"]) as session:
             while pulls := session.ask(batch=3):
-                assert set(pulls[0].intervention) == {"diet"}
+                assert set(pulls[0].intervention) <= {"diet"}
                 session.tell(rows_of(pulls[0]), again=True)
 
     def test_states_from_a_file(self, tmp_path: Path) -> None:
@@ -479,7 +477,9 @@ def test_export_can_be_read_as_a_table_with_interventions(tmp_path: Path) -> Non
         session.export(tmp_path / "out.csv", force=True)
     rows = list(csv.DictReader((tmp_path / "out.csv").open(newline="")))
     assert [{name: row[name] for name in STATES} for row in rows] == told
-    assert all(row["asked"] == f"{row['set']} = {row[row['set']]}" for row in rows)
+    set_rows = [row for row in rows if row["set"]]
+    assert all(row["asked"] == f"{row['set']} = {row[row['set']]}" for row in set_rows)
+    assert {row["asked"] for row in rows if not row["set"]} == {"nothing"}
 
 
 def test_a_variable_may_be_called_like_a_column_of_the_export(tmp_path: Path) -> None:
