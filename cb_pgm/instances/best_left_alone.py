@@ -14,13 +14,19 @@ from cb_pgm.model.system import CausalSystem
 
 __all__ = ["hidden_chain", "informed_choice"]
 
+Seed = int | np.random.Generator | None
+
 _BITS = ("0", "1")
 
 
 def hidden_chain(
-    n: int = 4, *, copy_probability: float = 1.0, reward_means: tuple[float, float] = (0.0, 1.0)
+    n: int = 4,
+    *,
+    copy_probability: float = 1.0,
+    reward_means: tuple[float, float] = (0.0, 1.0),
+    seed: Seed = None,
 ) -> CausalSystem:
-    """Return the chain U → X1 → … → Xn → reward ← U, with U hidden: the reward wants Xn to equal U.
+    """Return a chain U → A → … → B → reward ← U, with U hidden: the reward wants B to equal U.
 
     Parameters
     ----------
@@ -30,12 +36,14 @@ def hidden_chain(
         The probability with which a variable takes the state of the one before it; otherwise it takes a
         uniform state.
     reward_means
-        The reward's mean (m0, m1) where Xn differs from U and where it doesn't, in [0, 1].
+        The reward's mean (m0, m1) where B differs from U and where it doesn't, in [0, 1].
+    seed
+        The names X1 to Xn are drawn from it.
 
     Notes
     -----
     U is 0 or 1 with probability .5 each, so every do(X = x) has mean (m0 + m1)/2, and do() has
-    m0 + (m1 − m0)(1 + cⁿ)/2: by default .5 and 1. The reward's observed parent is Xn, and the true graph over
+    m0 + (m1 − m0)(1 + cⁿ)/2: by default .5 and 1. The reward's observed parent is B, and the true graph over
     the observed variables is the chain.
 
     Examples
@@ -48,18 +56,19 @@ def hidden_chain(
         raise CausalSystemError(f"Expected at least 1 variable but found n={n}")
     if not 0 <= copy_probability <= 1:
         raise CausalSystemError(f"Expected a copy_probability from 0 to 1 but found {copy_probability}")
+    chain = [int(v) for v in np.random.default_rng(seed).permutation(n)]
+    above = dict(zip(chain, [n, *chain], strict=False))
     model = DiscreteModel(
         states=dict.fromkeys((*(f"X{v + 1}" for v in range(n)), "U"), _BITS),
-        parents=((n,), *((v,) for v in range(n - 1)), ()),
+        parents=(*((above[v],) for v in range(n)), ()),
         tables=(*[copy_table(2, 1, copy_probability)] * n, copy_table(2, 0, 0.0)),
     )
     low, high = reward_means
-    return CausalSystem.from_model(
-        model, Reward((n - 1, n), np.array([[high, low], [low, high]]), None), hidden=("U",)
-    )
+    reward = Reward((chain[-1], n), np.array([[high, low], [low, high]]), None)
+    return CausalSystem.from_model(model, reward, hidden=("U",))
 
 
-def informed_choice(n_kinds: int = 3, *, skill: float = 0.9) -> CausalSystem:
+def informed_choice(n_kinds: int = 3, *, skill: float = 0.9, seed: Seed = None) -> CausalSystem:
     """Return the system Z → X → reward ← Z in which whoever chooses X knows better than any rule for all.
 
     Z, a patient's kind, is seen and can't be set. Nobody but a doctor chooses the treatment X by it.
@@ -70,6 +79,8 @@ def informed_choice(n_kinds: int = 3, *, skill: float = 0.9) -> CausalSystem:
         The number K of states of Z and of X.
     skill
         The probability with which X takes Z's state; otherwise it takes a uniform state.
+    seed
+        The order of Z and X is drawn from it.
 
     Notes
     -----
@@ -78,7 +89,7 @@ def informed_choice(n_kinds: int = 3, *, skill: float = 0.9) -> CausalSystem:
 
     Examples
     --------
-    >>> system = informed_choice(2)
+    >>> system = informed_choice(2, seed=0)
     >>> {arm: round(mean, 3) for arm, mean in system.arm_means().items()}
     {('X', '0'): 0.5, ('X', '1'): 0.5}
     >>> system.reward_parents, round(system.best_arm()[1], 3)
@@ -89,10 +100,12 @@ def informed_choice(n_kinds: int = 3, *, skill: float = 0.9) -> CausalSystem:
     if not 0 <= skill <= 1:
         raise CausalSystemError(f"Expected a skill from 0 to 1 but found {skill}: it is a probability")
     kinds = tuple(map(str, range(n_kinds)))
+    parents = {"Z": (), "X": ("Z",)}
+    order = [("Z", "X")[place] for place in np.random.default_rng(seed).permutation(2)]
     model = DiscreteModel(
-        states={"Z": kinds, "X": kinds},
-        parents=((), (0,)),
-        tables=(copy_table(n_kinds, 0, 0.0), copy_table(n_kinds, 1, skill)),
+        states=dict.fromkeys(order, kinds),
+        parents=tuple(tuple(map(order.index, parents[name])) for name in order),
+        tables=tuple(copy_table(n_kinds, len(parents[name]), skill) for name in order),
     )
     reward = Reward((0, 1), 0.1 + 0.8 * np.eye(n_kinds), None)
     return CausalSystem.from_model(model, reward, settable={"X": kinds})

@@ -153,14 +153,15 @@ def _of_pulls(task: Task, by: Played, best: ArmEstimate) -> Recommendation:
         f"Expected {task.settings.reward}: {number(mean)}, interval {_text(interval)}, from {best.rows:,} "
         f"rounds; the true mean is {number(task.unit.outside(task.system.mean_reward(best.intervention)))}."
     )
-    choice = (
-        f"Set {what}. {expected}"
-        if is_decided
-        else (
+    if is_decided:
+        choice = f"Set {what}. {expected}"
+    elif not best.intervention:
+        choice = f"Set nothing: do() has the highest lower bound. {expected}"
+    else:
+        choice = (
             f"Undecided: no arm has a gain over leaving things alone whose interval excludes 0. {what} looks "
             f"best. {expected}"
         )
-    )
     lasting = "" if by.graph == "none" else f" on the {by.graph} graph"
     return Recommendation(
         source=f"{by.policy}{lasting}, the best over all policies",

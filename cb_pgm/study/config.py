@@ -154,6 +154,10 @@ n_others : whole number from 0, default 0
     "interaction": the number of variables besides severity and the drug; each has a copy_probability.
 drug_taken : number from 0 to 1, default 0.0
     "interaction": the probability with which the drug is taken by itself.
+n_kinds : whole number from 2, default 3
+    "informed_choice": the number of kinds of patients, and of treatments.
+skill : number from 0 to 1, default 0.9
+    "informed_choice": the probability with which nature's treatment is the one for the patient's kind.
 cause_agreement : number from 0 to 1, default 0.9
     "confounded": the probability with which the hidden cause has the state of its observed parent.
 proxy_agreement : number from 0 to 1, default 0.87 for "confounded", 0.8 for "proxy"
