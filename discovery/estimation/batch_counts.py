@@ -123,6 +123,7 @@ def log_rising(count: int, prior: float) -> float:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _looked_up(table: NDArray[np.float64], count: int) -> float:
+    # A table starts empty; its last entry is the weight of the prior that it is for.
     found = table[count]
     if np.isnan(found):
         found = log_rising(count, table[-1])
@@ -142,14 +143,16 @@ def marginal_likelihood(
     score, lost = 0.0, 0.0
     for s in range(counts.shape[0]):
         total = 0
+        # Add the term of each cell of the stratum; an empty cell's is 0.
         for k in range(counts.shape[1]):
             count = counts[s, k]
             if count > 0:
                 total += count
                 term = _looked_up(cell_table, count)
                 new = score + term
-                lost += (score - (new - (new - score))) + (term - (new - score))
+                lost += (score - (new - (new - score))) + (term - (new - score))  # the rounding of this sum
                 score = new
+        # Subtract the term of the stratum itself.
         if total > 0:
             term = -_looked_up(stratum_table, total)
             new = score + term
@@ -169,12 +172,18 @@ def _by_bits(
     stratum_table: NDArray[np.float64],
     cell_table: NDArray[np.float64],
 ) -> NDArray[np.float64]:
+    """Count by bit sets: `bits` holds the rows of each cell of the variable and its parents.
+
+    The result has the score with each candidate as one more parent; a candidate's states begin in `states` at
+    its entry of `first_states`.
+    """
     sizes = np.array([_shared(one, one) for one in bits])
     counts = np.empty((n_strata * cardinality, own), dtype=np.int64)
     scores = np.empty(len(first_states))
     for c in range(len(first_states)):
         for s in range(n_strata):
             for k in range(own):
+                # Split the cell by the candidate's states; its last state has the rows that are left.
                 left = sizes[s * own + k]
                 for state in range(cardinality - 1):
                     count = 0
@@ -199,15 +208,18 @@ def _by_rows(
     stratum_table: NDArray[np.float64],
     cell_table: NDArray[np.float64],
 ) -> NDArray[np.float64]:
+    """Count row by row: `cells` holds each row's cell of the variable and its parents."""
     counts = np.empty((n_strata, own, cardinality), dtype=np.int64)
     flat = counts.reshape(-1)
     scores = np.empty(len(candidates))
     turned = np.empty((n_strata * cardinality, own), dtype=np.int64)
     for c in range(len(candidates)):
+        # Count the rows in each cell, split by the candidate's state.
         flat[:] = 0
         column = columns[candidates[c]]
         for row in range(len(cells)):
             flat[cells[row] * cardinality + column[row]] += weights[row]
+        # Put the candidate beside the parents: a stratum is now a joint state of both.
         for s in range(n_strata):
             for k in range(own):
                 for state in range(cardinality):
@@ -220,7 +232,7 @@ def _by_rows(
 def _packed(cells: NDArray[np.int32], n_cells: int) -> NDArray[np.uint64]:
     """Return for each cell the set of rows that are in it, uint64 [n_cells, words]."""
     bits = np.zeros((n_cells, (len(cells) + 63) // 64), dtype=np.uint64)
-    for row in range(len(cells)):
+    for row in range(len(cells)):  # bit row % 64 of word row // 64
         bits[cells[row], row >> 6] |= np.uint64(1) << np.uint64(row & 63)
     return bits
 
@@ -239,6 +251,6 @@ def _ones(_typing: Any, _word: Any) -> Any:
 def _shared(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
     """Return how many rows two sets share."""
     found = np.uint64(0)
-    for word in range(len(one)):
+    for word in range(len(one)):  # 64 rows at a time
         found += _ones(one[word] & other[word])
     return int(found)

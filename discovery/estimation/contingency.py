@@ -138,6 +138,7 @@ def _narrowed(rows: NDArray[np.int64], size: int) -> tuple[NDArray[np.int32], in
 def _count_one(
     rows: NDArray[np.int32], column: NDArray[np.int16], weights: NDArray[np.int64], table: NDArray[np.int64]
 ) -> None:
+    """Add the weight of each distinct row to the cell of its stratum and state."""
     for i in range(len(rows)):
         table[rows[i], column[i]] += weights[i]
 
@@ -150,5 +151,6 @@ def _count_two(
     weights: NDArray[np.int64],
     table: NDArray[np.int64],
 ) -> None:
+    """Add the weight of each distinct row to the cell of its stratum and two states."""
     for i in range(len(rows)):
         table[rows[i], x[i], y[i]] += weights[i]

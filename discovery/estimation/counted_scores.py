@@ -261,6 +261,7 @@ def _g_square(table: NDArray[np.int64]) -> tuple[float, int]:
     statistic, freedom = 0.0, 0
     x_sums, y_sums = np.empty(n_x), np.empty(n_y)
     for s in range(n_strata):
+        # Add up the margins of the stratum's table.
         total = 0.0
         x_sums[:] = 0.0
         y_sums[:] = 0.0
@@ -271,11 +272,13 @@ def _g_square(table: NDArray[np.int64]) -> tuple[float, int]:
                 x_sums[i] += count
                 y_sums[j] += count
         if total == 0.0:
-            continue
+            continue  # a stratum without rows
+        # Compare each cell with what independence expects of it; an empty cell adds nothing.
         for i in range(n_x):
             for j in range(n_y):
                 count = table[s, i, j]
                 if count > 0:
                     statistic += count * log(count * total / (x_sums[i] * y_sums[j]))
+        # Only states that occur in the stratum count for the degrees of freedom.
         freedom += (int(np.count_nonzero(x_sums)) - 1) * (int(np.count_nonzero(y_sums)) - 1)
     return 2.0 * statistic, freedom

@@ -26,7 +26,7 @@ from discovery.estimation.informed import informed_graph
 from discovery.estimation.interventional import DataScore, RegimeCounts, with_directions
 from discovery.estimation.knowledge import Knowledge
 from discovery.estimation.marginals import Marginals
-from discovery.estimation.pc import PCSettings, run_pc
+from discovery.estimation.pc import run_pc
 from discovery.estimation.score_search import ScoreSearch
 from discovery.estimation.scores import Pair, Parents
 from discovery.estimation.settings import METHODS, SCORES, EstimateSettings, Method, ScoreName
@@ -180,15 +180,9 @@ def estimate(
     names = table.variables
     with watch.interruptible() if interruptible else nullcontext():
         if method == "pc":
-            settings = PCSettings(
-                chosen.alpha,
-                chosen.uc_rule,
-                chosen.uc_priority,
-                chosen.max_conditions,
-                required,
-                forbidden,
+            matrix, notes = run_pc(
+                len(names), counts.p_value, chosen, required=required, forbidden=forbidden, watch=watch
             )
-            matrix, notes = run_pc(len(names), counts.p_value, settings, watch)
             graph, changes = _mended(read_matrix(matrix, names))
         elif method == "causal-learn-ges":
             graph, changes = _mended(read_matrix(own_ges(table.codes), names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from discovery.estimation.estimation import EstimatedGraph, estimate
 from discovery.estimation.knowledge import Knowledge
+from discovery.estimation.settings import Method
 from discovery.table.discrete_table import DiscreteTable
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class _GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         The number of columns, and their names.
     """
 
+    _method: ClassVar[Method]
+
     def fit(self, X: pd.DataFrame, y: object = None) -> Self:
         """Estimate the graph of the columns of `X`, one row an observation; `y` is ignored.
 
@@ -46,7 +49,8 @@ class _GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """
         frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X).rename(columns="x{}".format)
         names = [str(name) for name in frame.columns]
-        self.estimate_: EstimatedGraph = self._estimate(DiscreteTable.from_frame(frame))
+        table = DiscreteTable.from_frame(frame)
+        self.estimate_: EstimatedGraph = estimate(table, self._method, **self.get_params())
         graph = self.estimate_.graph
         adjacency = pd.DataFrame(0, index=names, columns=names)
         for tail, head in graph.directed:
@@ -59,9 +63,6 @@ class _GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         return self
-
-    def _estimate(self, table: DiscreteTable) -> EstimatedGraph:
-        raise NotImplementedError
 
 
 class GES(_GraphEstimator):
@@ -82,14 +83,11 @@ class GES(_GraphEstimator):
     4
     """
 
+    _method = "ges"
+
     def __init__(self, equivalent_sample_size: float = 1.0, knowledge: Knowledge | None = None) -> None:
         self.equivalent_sample_size = equivalent_sample_size
         self.knowledge = knowledge
-
-    def _estimate(self, table: DiscreteTable) -> EstimatedGraph:
-        return estimate(
-            table, "ges", equivalent_sample_size=self.equivalent_sample_size, knowledge=self.knowledge
-        )
 
 
 class PC(_GraphEstimator):
@@ -105,13 +103,12 @@ class PC(_GraphEstimator):
         Background knowledge (`Knowledge`), which the result respects.
     """
 
+    _method = "pc"
+
     def __init__(self, alpha: float = 0.01, uc_rule: int = 2, knowledge: Knowledge | None = None) -> None:
         self.alpha = alpha
         self.uc_rule = uc_rule
         self.knowledge = knowledge
-
-    def _estimate(self, table: DiscreteTable) -> EstimatedGraph:
-        return estimate(table, "pc", alpha=self.alpha, uc_rule=self.uc_rule, knowledge=self.knowledge)
 
 
 class ChowLiu(_GraphEstimator):
@@ -123,9 +120,7 @@ class ChowLiu(_GraphEstimator):
         Background knowledge (`Knowledge`), which the result respects.
     """
 
+    _method = "chow-liu"
+
     def __init__(self, knowledge: Knowledge | None = None) -> None:
         self.knowledge = knowledge
-
-    def _estimate(self, table: DiscreteTable) -> EstimatedGraph:
-        known: dict[str, Any] = {"knowledge": self.knowledge}
-        return estimate(table, "chow-liu", **known)

@@ -17,7 +17,7 @@ References
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -27,35 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.estimation.scores import Pair
+from discovery.estimation.settings import EstimateSettings
 from discovery.estimation.watch import SearchStopped, Watch
 
-__all__ = ["PCSettings", "Skeleton", "allowed_tests", "run_pc", "stable_skeleton"]
+__all__ = ["Skeleton", "allowed_tests", "run_pc", "stable_skeleton"]
 
 PValue = Callable[[int, int, tuple[int, ...]], float]
-
-
-@dataclass(frozen=True)
-class PCSettings:
-    """The settings of PC.
-
-    Attributes
-    ----------
-    alpha
-        Two variables count as independent if the p-value of their test is above this level.
-    uc_rule, uc_priority
-        causal-learn's rules: how v-structures are found, and which one is kept where two disagree.
-    max_conditions
-        The size of the largest conditioning sets, at least 1; None: no limit.
-    required, forbidden
-        Pairs of column numbers that are adjacent, or not adjacent, whatever the data say.
-    """
-
-    alpha: float = 0.01
-    uc_rule: int = 2
-    uc_priority: int = 2
-    max_conditions: int | None = None
-    required: tuple[Pair, ...] = ()
-    forbidden: tuple[Pair, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,7 +59,13 @@ def allowed_tests(n_variables: int) -> int:
 
 
 def run_pc(
-    n_variables: int, p_value: PValue, settings: PCSettings, watch: Watch | None = None
+    n_variables: int,
+    p_value: PValue,
+    settings: EstimateSettings,
+    *,
+    required: Sequence[Pair] = (),
+    forbidden: Sequence[Pair] = (),
+    watch: Watch | None = None,
 ) -> tuple[NDArray[np.integer], tuple[str, ...]]:
     """Return causal-learn's matrix of the graph that PC finds, int [n, n], and warnings.
 
@@ -93,7 +76,9 @@ def run_pc(
     p_value
         The p-value of the test that x and y are independent given a tuple of variables, by column number.
     settings
-        The settings of PC.
+        The level of the tests, causal-learn's rules, and the size of the largest conditioning sets.
+    required, forbidden
+        Pairs that are adjacent, or not adjacent, whatever the data say.
     watch
         May end the tests of larger sets; those given at most one variable are always made.
     """
@@ -102,7 +87,16 @@ def run_pc(
     notes: tuple[str, ...] = ()
     while True:
         try:
-            return _oriented(n_variables, tests, settings, limit), notes
+            skeleton = stable_skeleton(
+                n_variables,
+                tests,
+                settings.alpha,
+                max_conditions=limit,
+                all_separators=settings.uc_rule == 0,
+                required=required,
+                forbidden=forbidden,
+            )
+            return _oriented(skeleton, tests, settings, forbidden, limit), notes
         except _TooManyTests as reached:
             limit = max(1, min(reached.conditions, limit or reached.conditions) - 1)
             tests.start_again(unlimited=limit == 1 or tests.stopped)
@@ -221,25 +215,21 @@ class _RememberedTests:
 
 
 def _oriented(
-    n_variables: int, tests: _RememberedTests, settings: PCSettings, limit: int | None
+    skeleton: Skeleton,
+    tests: _RememberedTests,
+    settings: EstimateSettings,
+    forbidden: Iterable[Pair],
+    limit: int | None,
 ) -> NDArray[np.integer]:
-    """Find the skeleton, and orient it as causal-learn's ``pc`` does."""
+    """Orient the skeleton as causal-learn's ``pc`` does."""
     from causallearn.utils.PCUtils import Meek, UCSepset
 
-    skeleton = stable_skeleton(
-        n_variables,
-        tests,
-        settings.alpha,
-        max_conditions=limit,
-        all_separators=settings.uc_rule == 0,
-        required=settings.required,
-        forbidden=settings.forbidden,
-    )
     graph = _causal_learns_graph(skeleton, tests, limit)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if settings.uc_rule == 0:
-            for (x, y), separator in _separators_of_forbidden(skeleton, tests, settings, limit):
+            for x, y in forbidden:
+                separator = _separator_of_forbidden(x, y, skeleton, tests, settings.alpha, limit)
                 graph.sepset[x, y] = graph.sepset[y, x] = [tuple(sorted(separator))]
             graph = UCSepset.uc_sepset(graph, settings.uc_priority)
         elif settings.uc_rule == 1:
@@ -278,22 +268,19 @@ def _causal_learns_graph(skeleton: Skeleton, tests: _RememberedTests, limit: int
     return graph
 
 
-def _separators_of_forbidden(
-    skeleton: Skeleton, tests: _RememberedTests, settings: PCSettings, limit: int | None
-) -> Iterator[tuple[Pair, frozenset[int]]]:
-    """Yield for each forbidden pair the union of its smallest separating sets, which rule 0 asks for.
+def _separator_of_forbidden(
+    x: int, y: int, skeleton: Skeleton, tests: _RememberedTests, alpha: float, limit: int | None
+) -> frozenset[int]:
+    """Return the union of the smallest separating sets of a pair that the skeleton phase hasn't tested.
 
-    The skeleton phase hasn't tested these pairs. If no set separates a pair, the set of all variables is its
-    separating set: then the pair makes no v-structure, for which there is no evidence in the data.
+    If no set separates the pair, that is the set of all variables: then the pair makes no v-structure, for
+    which there is no evidence in the data.
     """
-    for x, y in settings.forbidden:
-        sides = [skeleton.neighbours[node] for node in (x, y)]
-        largest = min(max(map(len, sides)), limit if limit is not None else len(skeleton.neighbours))
-        found: frozenset[int] | None = None
-        for size in range(largest + 1):
-            for given in (s for side in sides for s in combinations(side, size)):
-                if tests(x, y, given) > settings.alpha:
-                    found = (found or frozenset()) | frozenset(given)
-            if found is not None:
-                break
-        yield (x, y), found if found is not None else frozenset(range(len(skeleton.neighbours)))
+    sides = [skeleton.neighbours[node] for node in (x, y)]
+    largest = max(map(len, sides)) if limit is None else min(max(map(len, sides)), limit)
+    for size in range(largest + 1):
+        sets = (given for side in sides for given in combinations(side, size))
+        found = [frozenset(given) for given in sets if tests(x, y, given) > alpha]
+        if found:
+            return frozenset().union(*found)
+    return frozenset(range(len(skeleton.neighbours)))

@@ -9,6 +9,9 @@ the same way. An orientation that could begin with several cliques is counted at
 of a clique tree: for the others, the orders of K that begin with a separator on the way from the root are
 left out.
 
+cliquepicking, the authors' package, draws 2 to 70 times as fast (100 draws take .5 to 6 ms on five graphs,
+and 9 to 210 ms here), but takes neither a seed, so that no run could be repeated, nor background knowledge.
+
 Background knowledge within a component makes counting #P-hard in general ([1]_). There, all orientations that
 agree with the knowledge are listed while they are few (512), then orientations of the class are drawn until
 one agrees (1,000 times at most). Where that fails too, the edges are directed one by one, each closed under
@@ -35,7 +38,7 @@ from discovery.graphs.chordality import maximum_cardinality_order
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.graphs.meek import Arrow, PartiallyDirectedGraph
 
-__all__ = ["ClassSampler", "count_members", "sample_member"]
+__all__ = ["ClassSampler", "count_members"]
 
 _LISTED = 512  # orientations with background knowledge that are listed
 _TRIES = 1000  # draws until one agrees with the background knowledge
@@ -54,15 +57,6 @@ def count_members(graph: EssentialGraph) -> int:
     1
     """
     return ClassSampler(graph).count()
-
-
-def sample_member(graph: EssentialGraph, rng: np.random.Generator) -> nx.DiGraph[str]:
-    """Return a DAG drawn uniformly from those of the class that agree with the graph's background.
-
-    The exception is in the module's description. Draw many members of one class with a `ClassSampler`, which
-    counts only once.
-    """
-    return ClassSampler(graph).draw(rng)
 
 
 class ClassSampler:

@@ -22,17 +22,6 @@ def as_counter(table):
     return Counter({index: int(table[index]) for index in np.ndindex(*table.shape) if table[index]})
 
 
-def test_distinct_rows_are_counted_once_and_their_weights_add_up():
-    codes = rows(np.random.default_rng(0), 5000, [2, 3, 2])
-    counts = Contingency(codes, [2, 3, 2])
-    assert counts.columns.shape == (3, 12)
-    assert counts.weights.sum() == counts.n_rows == 5000
-    weighted = {
-        tuple(row): weight for row, weight in zip(counts.columns.T.tolist(), counts.weights, strict=True)
-    }
-    assert weighted == plain_count(codes, [0, 1, 2])
-
-
 @pytest.mark.parametrize("size", range(4))
 def test_tables_equal_a_plain_count(size):
     cardinalities = [2, 3, 4, 2, 3, 2]
@@ -55,11 +44,6 @@ def test_more_joint_states_than_64_bits_hold_are_counted_all_the_same():
     counts = Contingency(codes, cardinalities)
     table = counts.counts(0, tuple(range(1, 25)))
     assert sorted(table[table > 0]) == sorted(plain_count(codes, list(range(25))).values())
-
-
-def test_states_that_never_occur_keep_their_place():
-    counts = Contingency(np.array([[0, 2], [0, 2], [1, 0]], dtype=np.int16), [3, 4])
-    assert counts.pair_counts(0, 1, ()).tolist() == [[[0, 0, 2, 0], [1, 0, 0, 0], [0, 0, 0, 0]]]
 
 
 def test_forgetting_strata_changes_nothing():

@@ -10,7 +10,8 @@ from discovery.estimation import pc
 from discovery.estimation.causal_learn import read_matrix
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import GSquare
-from discovery.estimation.pc import PCSettings, run_pc, stable_skeleton
+from discovery.estimation.pc import run_pc, stable_skeleton
+from discovery.estimation.settings import EstimateSettings
 from discovery.estimation.watch import Watch
 
 RULES = [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (2, 2), (2, 3), (2, 4)]
@@ -26,7 +27,7 @@ def p_values(codes, n_states):
 
 
 def counted(codes, n_states, **settings):
-    matrix, notes = run_pc(codes.shape[1], p_values(codes, n_states), PCSettings(**settings))
+    matrix, notes = run_pc(codes.shape[1], p_values(codes, n_states), EstimateSettings(**settings))
     assert notes == ()
     return edges_of(matrix)
 
@@ -39,8 +40,8 @@ def d_separation(dag):
     return lambda x, y, given: float(nx.is_d_separator(dag, {x}, {y}, set(given)))
 
 
-def from_d_separation(dag, **settings):
-    return edges_of(run_pc(len(dag), d_separation(dag), PCSettings(**settings))[0])
+def from_d_separation(dag, rule, **known):
+    return edges_of(run_pc(len(dag), d_separation(dag), EstimateSettings(uc_rule=rule), **known)[0])
 
 
 @pytest.mark.parametrize(("rule", "priority"), RULES)
@@ -70,7 +71,7 @@ def test_a_limit_of_time_leaves_the_larger_sets_out():
         return test(x, y, given)
 
     watch = Watch(time_limit=1e-9)
-    matrix, _ = run_pc(9, p_value, PCSettings(), watch)
+    matrix, _ = run_pc(9, p_value, EstimateSettings(), watch=watch)
     assert max(asked) == 1
     assert watch.reason == "the time limit of 1e-09 s"
     assert edges_of(matrix) == counted(codes, 2, max_conditions=1)
@@ -79,7 +80,7 @@ def test_a_limit_of_time_leaves_the_larger_sets_out():
 @pytest.mark.parametrize("rule", [0, 1, 2])
 def test_forbidding_what_is_not_there_makes_no_v_structure(rule):
     """0 → 1 → 2 with 0 and 2 known not to be adjacent: causal-learn's own PC makes 0 → 1 ← 2 of it."""
-    found = from_d_separation(nx.DiGraph([(0, 1), (1, 2)]), uc_rule=rule, forbidden=((0, 2),))
+    found = from_d_separation(nx.DiGraph([(0, 1), (1, 2)]), rule, forbidden=((0, 2),))
     assert found == {(0, 1, "—"), (1, 2, "—")}
 
 
@@ -93,13 +94,13 @@ def test_true_knowledge_of_adjacencies_leaves_the_class_alone(rule):
         joined = {tuple(sorted(edge)) for edge in dag.edges}
         required = tuple(pair for pair in pairs if pair in joined)
         forbidden = tuple(pair for pair in pairs if pair not in joined)
-        without = from_d_separation(dag, uc_rule=rule)
-        assert from_d_separation(dag, uc_rule=rule, required=required, forbidden=forbidden) == without
+        without = from_d_separation(dag, rule)
+        assert from_d_separation(dag, rule, required=required, forbidden=forbidden) == without
 
 
 def test_a_forbidden_pair_that_nothing_separates_makes_no_v_structure():
     dag = nx.DiGraph([(0, 1), (0, 2), (1, 2)])
-    found = from_d_separation(dag, uc_rule=0, forbidden=((0, 2),))
+    found = from_d_separation(dag, 0, forbidden=((0, 2),))
     assert {marks for _, _, marks in found} == {"—"}
 
 
@@ -109,7 +110,7 @@ def test_a_hub_ends_in_smaller_conditioning_sets_not_in_hours(monkeypatch):
     codes = rng.integers(0, 2, (1000, 19)).astype(np.int16)
     for effect in range(1, 18):
         codes[:, effect] = codes[:, 0] ^ (rng.random(1000) < 0.2)
-    matrix, (warning,) = run_pc(19, p_values(codes, 2), PCSettings())
+    matrix, (warning,) = run_pc(19, p_values(codes, 2), EstimateSettings())
     assert edges_of(matrix) >= {(0, effect, "—") for effect in range(1, 18)}
     assert "larger than 2 after 9,000 tests" in warning
 

@@ -12,7 +12,7 @@ from graphs import equivalence_classes, random_chordal_dag, signature
 
 from discovery import EssentialGraph
 from discovery.graphs import class_sampling
-from discovery.graphs.class_sampling import ClassSampler, count_members, sample_member
+from discovery.graphs.class_sampling import ClassSampler, count_members
 
 
 def listed(skeleton: nx.Graph) -> set[frozenset]:
@@ -70,7 +70,7 @@ def test_a_complete_graph_has_as_many_members_as_orders():
     names = [f"X{i}" for i in range(20)]
     graph = EssentialGraph(names, [], combinations(names, 2))
     assert count_members(graph) == math.factorial(20)
-    assert nx.is_directed_acyclic_graph(sample_member(graph, np.random.default_rng(0)))
+    assert nx.is_directed_acyclic_graph(ClassSampler(graph).draw(np.random.default_rng(0)))
 
 
 def test_a_tree_has_as_many_members_as_nodes():
@@ -99,6 +99,6 @@ def test_background_knowledge_is_kept_where_drawing_until_it_agrees_fails(monkey
     names = [f"X{i}" for i in range(6)]
     known = list(combinations(names[:4], 2))
     graph = EssentialGraph(names, [], combinations(names, 2), background=known)
-    dag = sample_member(graph, np.random.default_rng(0))
+    dag = ClassSampler(graph).draw(np.random.default_rng(0))
     assert set(known) <= set(dag.edges)
     assert nx.is_directed_acyclic_graph(dag)

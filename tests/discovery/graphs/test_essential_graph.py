@@ -147,21 +147,6 @@ def test_a_consistent_extension_is_in_the_class():
         assert list(extension) == list(dag)
 
 
-def test_relabelling_the_nodes_relabels_the_graph():
-    for seed in range(30):
-        dag = random_dag(range(12), 0.3, random.Random(seed))
-        new_names = dict(zip(dag, random.Random(seed).sample(range(100), 12), strict=True))
-        graph, renamed = (
-            EssentialGraph.from_dag(dag),
-            EssentialGraph.from_dag(nx.relabel_nodes(dag, new_names)),
-        )
-        assert renamed.directed == tuple((new_names[a], new_names[b]) for a, b in graph.directed)
-        assert renamed.undirected == tuple((new_names[a], new_names[b]) for a, b in graph.undirected)
-        assert renamed.chain_components() == tuple(
-            tuple(new_names[node] for node in component) for component in graph.chain_components()
-        )
-
-
 # -- background ----------------------------------------------------------------------------------------------
 
 
