@@ -12,9 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.model.fitting import rewards_of
+from cb_pgm.model.fitting import is_binary, rewards_of
 from discovery.table.discrete_table import DiscreteTable, InterventionalRows
-from discovery.table.rows import MIN_ROWS
 
 __all__ = ["Rows", "canonical_rows"]
 
@@ -51,9 +50,9 @@ class Rows:
         return tuple(len(states) for states in self.states.values())
 
     @property
-    def are_set_only(self) -> bool:
-        """Whether a variable was set in so many rows that the others are too few to draw graphs from."""
-        return len(self.codes) < MIN_ROWS and len(self.targets) > 0
+    def binary(self) -> bool:
+        """Whether all rewards are 0 or 1."""
+        return is_binary(self.all_rewards)
 
     @cached_property
     def all_codes(self) -> NDArray[np.int16]:

@@ -1,301 +1,282 @@
-"""Which arm to recommend, on which ground, and what to do next.
+"""Which arm to recommend, on which basis, and what to do next.
 
-The grounds are tried from the weakest assumption on. The first on which the interval of the best arm's gain
-over do() excludes 0 gives the recommendation. Where none does, the last one is shown, as undecided.
+*Experimental*: where variables were set, the arms are compared by their rows (`cb_pgm.effects.experiment`).
 
-*Measured*: the arms with set rows. The gain is a difference of two means of independent rows, with Welch's
-interval; all comparisons with the other arms and with do() hold at once. Where all arms that may still be the
-best were set, no other ground is tried, nor where too few rows are without an intervention to draw graphs
-from. Without any such row the gain is that over the other arms.
+The others presume that nothing hidden acts on both a variable and the reward, and that the rows are a random
+sample. The arm of the highest mean over graphs leads, with quantiles of the draws as intervals. It is
+recommended if its gain over do() excludes 0: at 1 − 2δ, which leaves δ below, as it is claimed that the arm
+gains and not how little.
 
 *Identified*: screening (`cb_pgm.evidence.screening`) has ruled out all variables but one as the reward's only
-cause, at δ. If there is one only, and no hidden cause, seeing and setting it have the same mean. Screening
-doesn't tell soon that there are two: it may have ruled out all variables but the stronger one, whose rows
-also show what the other one does. So the ground is left out where a second cause makes the rows likelier, by
-the weights of `cb_pgm.effects.parents`, and for a variable that was set.
+cause, at δ/2, and it is the leader's. Then the arm's mean is that of the rows that show it. Screening doesn't
+tell soon that there are two causes: it may have ruled out all variables but the stronger one, whose rows also
+show what the other one does. So a second cause that makes the rows likelier, by the scores of
+`cb_pgm.effects.parents`, stands against it.
 
-*Fitted* or *assumed*: means over graphs of the arms without enough set rows, with quantiles of the draws as
-intervals. Where the draws don't tell the best arms apart, models fitted to the table's own rows say which of
-them leads. A gain's interval is at 1 − 2δ, which leaves δ below it: recommending an arm claims that it gains,
-not how little, and an arm that isn't better than do() is taken for one in δ of the draws.
+*Graph-averaged* or *given graph*: the mean over graphs.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from cb_pgm.effects.arms import Arm, Draws, error_of_mean
+from cb_pgm.effects.arms import Arm
 from cb_pgm.effects.canonical import Rows
-from cb_pgm.effects.grounds import Ground, by_rows, by_set_rows
-from cb_pgm.effects.measured import Sample, anytime_interval, mean_interval
+from cb_pgm.effects.experiment import Experiment
+from cb_pgm.effects.measured import Interval, Sample, mean_interval
 from cb_pgm.effects.noise import RewardScale
-from cb_pgm.effects.parents import set_score
-from cb_pgm.effects.values import ArmRows, Comparison, Decision
-from cb_pgm.evidence.screening import Screening
-from cb_pgm.model.intervention import Intervention
+from cb_pgm.effects.values import ArmRows, Comparison, Contrast, Decision
 from cb_pgm.model.reward_unit import RewardUnit
-from cb_pgm.wording import listed
+from cb_pgm.wording import listed, number
 
-__all__ = ["decide", "seen_rows"]
+__all__ = ["Claims", "GraphDraws", "by_experiment", "over_graphs", "rows_of"]
 
 _MAY_BE_BEST = 0.05  # P(best) from which on an arm is a contender
-_TIED = 2.0  # times the error of the draws: expected gains that differ by less are tied
-_FEWEST_ROWS = 5  # of each arm: means of fewer are far from normal, on which the power rests
 _CONTENDERS = 6
-_LEAVE_ALONE = "Leave things alone in some rows too: what that gives is unknown, since no row shows it."
+_FEWEST_ROWS = 10  # of an arm: from fewer no number of rows is advised
 
 Array = NDArray[np.float64]
 
 
-def decide(
-    rows: Rows,
+@dataclass(frozen=True)
+class Claims:
+    """What is looked for, and how surely.
+
+    Attributes
+    ----------
+    sign
+        −1 where lower rewards are better, otherwise 1.
+    failure_prob, power
+        δ, and the probability with which the experiment that is advised finds a difference.
+    worth
+        The smallest difference worth having, as rewards are inside.
+    unit
+        The unit of rewards for sentences; all else is as inside.
+    """
+
+    sign: int
+    failure_prob: float
+    power: float
+    worth: float
+    unit: RewardUnit
+
+
+@dataclass(frozen=True, eq=False)
+class GraphDraws:
+    """Draws of the arms' means over graphs, float64 [draws, arms], and of do(), float64 [draws].
+
+    `directed` has for each draw the edges of its graph, by number.
+    """
+
+    means: Array
+    nothing: Array
+    directed: tuple[frozenset[tuple[int, int]], ...]
+
+    def gains(self, sign: int) -> Array:
+        """Return the improvements over do(), float64 [draws, arms]."""
+        return sign * (self.means - self.nothing[:, None])
+
+    def p_best(self, sign: int) -> Array:
+        """Return the share of draws in which each arm is the best, do() included; equal ones share a draw."""
+        gains = self.gains(sign)
+        best = gains.max(axis=1, keepdims=True)
+        tied = (gains >= best - 1e-12) & (best > 1e-12)
+        shared: Array = (tied / np.maximum(tied.sum(axis=1, keepdims=True), 1)).mean(axis=0)
+        return shared
+
+
+def rows_of(rewards: Array, scale: RewardScale, failure_prob: float) -> ArmRows | None:
+    """Summarise the rows that show an arm; None if there are none."""
+    if not len(rewards):
+        return None
+    sample = Sample.of(rewards, binary=scale.binary)
+    return ArmRows(sample.rows, sample.mean, scale.cut(mean_interval(sample, failure_prob)))
+
+
+def by_experiment(experiment: Experiment, p_best: Array, scale: RewardScale, claims: Claims) -> Decision:
+    """Return the decision between arms that were set."""
+    leader, nothing, second, over_second = experiment.leader(claims.sign)
+    order = sorted(range(len(experiment.arms)), key=lambda i: (-p_best[i], experiment.arms[i].name))
+    contenders = [
+        experiment.arms[i] for i in order if p_best[i] >= _MAY_BE_BEST or experiment.arms[i] is leader
+    ]
+    gains = [gain for gain in (nothing, over_second) if gain is not None]
+    is_decided = bool(gains) and all(gain.is_decided for gain in gains)
+    own = rows_of(leader.set_rewards, scale, claims.failure_prob)
+    assert own is not None
+    steps = []
+    if second is not None and not is_decided:
+        rivals = [arm for arm in contenders if arm is not leader] or [second]
+        sizes = [len(arm.set_rewards) for arm in (leader, *rivals)]
+        steps = [_advice([leader, *rivals], min(sizes), _gaps(experiment, leader, rivals), scale, claims)]
+    return Decision(
+        leader=leader.intervention,
+        basis="experimental",
+        mean=own.mean,
+        interval=own.interval,
+        over_nothing=nothing,
+        seen=None,
+        second=None if second is None else second.intervention,
+        over_second=over_second,
+        is_decided=is_decided,
+        p_best=float(p_best[experiment.arms.index(leader)]),
+        contenders=tuple(arm.intervention for arm in contenders),
+        e_value=None,
+        next=tuple(steps),
+    )
+
+
+def _gaps(experiment: Experiment, leader: Arm, rivals: Sequence[Arm]) -> list[float]:
+    return [abs(experiment.difference(leader, arm)[0]) for arm in rivals]
+
+
+def over_graphs(
     arms: Sequence[Arm],
-    draws: Draws,
+    draws: GraphDraws,
+    contrasts: Sequence[Contrast],
+    identified: int | None,
+    rows: Rows,
     scale: RewardScale,
+    claims: Claims,
     *,
-    sign: int,
-    failure_prob: float,
-    power: float,
     assumed: bool,
-    rng: np.random.Generator,
-    unit: RewardUnit,
 ) -> Decision:
-    """Return the decision between the arms, at least one.
+    """Return the decision between arms that were only seen.
 
     Parameters
     ----------
-    rows, arms, draws, scale
-        The table, its arms, their draws and the reward's scale.
-    sign
-        −1 where lower rewards are better, otherwise 1.
-    failure_prob
-        δ: intervals are at 1 − δ.
-    power
-        The probability with which the experiment advised finds a difference.
+    arms, draws, contrasts
+        The arms, at least one, the draws of their means, and their contrasts.
+    identified
+        The number of the only variable that may be the reward's cause; None if there are several.
+    rows, scale, claims
+        The table, the reward's scale, and what is looked for.
     assumed
         Whether a given graph or background knowledge restricts the graphs.
-    rng
-        Puts the rows in random order for screening.
-    unit
-        The unit of rewards for the sentences; all else is as inside.
     """
-    p_best = draws.p_best
-    contenders = _contenders(arms, draws)
-    grounds = []
-    measured = [arm for arm in arms if arm.is_measured]
-    if draws.means is None:
-        grounds.append(by_set_rows(rows, measured or arms, arms, scale, sign, failure_prob))
-    elif measured:
-        interval_of = {
-            arm.name: scale.cut(anytime_interval(Sample.of(arm.set_rewards), failure_prob, scale.arm))
-            for arm in measured
-        }
-        pieces = [(arm, Sample.of(arm.set_rewards), Sample.of(arm.against), arm.share) for arm in measured]
-        grounds.append(by_rows("measured", pieces, interval_of, sign, failure_prob))
-    if draws.means is not None and not all(arm.is_measured for arm in contenders):
-        identified = _identified(rows, arms, draws, scale, sign, failure_prob, rng)
-        grounds += [] if identified is None else [identified]
-        name = "assumed" if assumed else "fitted"
-        grounds.append(_over_graphs(name, arms, draws, draws.means, failure_prob))
-    chosen = next((ground for ground in grounds if ground.is_decided), grounds[-1])
-    place = {arm.name: column for column, arm in enumerate(arms)}
-    leading = p_best[place[chosen.leader.name]]
-    return Decision(
-        leader=_intervention(chosen.leader),
-        grounds=chosen.name,
-        mean=chosen.mean,
-        interval=chosen.interval,
-        over_nothing=chosen.over_nothing,
-        seen=seen_rows(rows, chosen.leader, scale, failure_prob)
-        if chosen.name in ("fitted", "assumed")
-        else None,
-        second=None if chosen.second is None else _intervention(chosen.second),
-        over_second=chosen.over_second,
-        p_best=float(leading),
-        contenders=tuple(_intervention(arm) for arm in contenders),
-        next=_next_steps(chosen, contenders, arms, draws, scale, failure_prob, power, unit),
-    )
-
-
-def seen_rows(rows: Rows, arm: Arm, scale: RewardScale, failure_prob: float) -> ArmRows | None:
-    """Summarise the rows that show an arm without its being set; None if there are none."""
-    if not arm.shown.any():
-        return None
-    sample = Sample.of(rows.rewards[arm.shown])
-    return ArmRows(sample.rows, sample.mean, mean_interval(sample, failure_prob, binary=scale.binary))
-
-
-def _identified_cause(
-    rows: Rows, scale: RewardScale, failure_prob: float, rng: np.random.Generator
-) -> int | None:
-    """Return the only variable that screening leaves as the reward's single cause; None if there isn't one.
-
-    There is none either if the rows are likelier with a second cause.
-
-    The rows come in random order, since the test takes each as drawn anew given the past; canonical order
-    would sort the rewards.
-    """
-    if len(rows.variables) < 2:
-        return None
-    if scale.residual <= 0 and not scale.binary:
-        return None
-    screening = Screening(rows.cards, 1, failure_prob, scale.residual, in_unit_interval=scale.binary)
-    order = rng.permutation(len(rows.all_rewards))
-    screening.observe(np.ascontiguousarray(rows.all_codes[order]), rows.all_rewards[order])
-    if screening.left != 1:
-        return None
-    cause = int(screening.candidates[screening.surviving][0, 0])
-    score = set_score(rows.all_codes, rows.all_rewards, rows.cards)
-    others = (column for column in range(len(rows.cards)) if column != cause)
-    has_second = any(score(tuple(sorted((cause, other)))) > score((cause,)) for other in others)
-    return None if has_second else cause
-
-
-def _identified(
-    rows: Rows,
-    arms: Sequence[Arm],
-    draws: Draws,
-    scale: RewardScale,
-    sign: int,
-    failure_prob: float,
-    rng: np.random.Generator,
-) -> Ground | None:
-    """Compare the arms of the identified cause by their seen rows; None if there is no such cause.
-
-    Naming the cause and the intervals have half of δ each. The second best of all arms is compared over
-    graphs, since it may set another variable.
-    """
-    failure_prob /= 2
-    cause = _identified_cause(rows, scale, failure_prob, rng)
-    own = [arm for arm in arms if arm.number == cause]
-    seen = [arm for arm in own if 0 < arm.shown.sum() < len(arm.shown)]
-    if not seen or any(arm.is_measured for arm in own):
-        return None
-    pieces, interval_of = [], {}
-    for arm in seen:
-        sample = Sample.of(rows.rewards[arm.shown])
-        pieces.append((arm, sample, Sample.of(rows.rewards[~arm.shown]), float(arm.shown.mean())))
-        interval_of[arm.name] = mean_interval(sample, failure_prob, binary=scale.binary)
-    ground = by_rows("identified", pieces, interval_of, sign, failure_prob)
-    best = next(i for i, arm in enumerate(arms) if arm is ground.leader)
-    second, over_second = _over_second(best, arms, draws, failure_prob)
-    return replace(ground, second=second, over_second=over_second)
-
-
-def _contenders(arms: Sequence[Arm], draws: Draws) -> list[Arm]:
-    """Return the arms that may still be the best, and the one with the best mean in any case."""
-    p_best = draws.p_best
-    leader = int(draws.gains.mean(axis=0).argmax())
+    gains, p_best = draws.gains(claims.sign), draws.p_best(claims.sign)
+    expected = gains.mean(axis=0)
+    ranked = sorted(range(len(arms)), key=lambda i: (-round(float(expected[i]), 12), arms[i].name))
+    best, leader = ranked[0], arms[ranked[0]]
+    mean, interval = float(draws.means[:, best].mean()), quantiles(draws.means[:, best], claims.failure_prob)
+    seen = rows_of(rows.rewards[leader.shown], scale, claims.failure_prob)
+    basis = "given graph" if assumed else "graph-averaged"
+    if leader.number == identified and seen is not None:
+        basis, mean, interval = "identified", seen.mean, seen.interval
+    over_nothing = _compared(gains[:, best], claims.failure_prob)
+    over_second = None
+    if len(ranked) > 1:
+        over_second = _compared(gains[:, best] - gains[:, ranked[1]], claims.failure_prob)
     order = sorted(range(len(arms)), key=lambda i: (-p_best[i], arms[i].name))
-    return [arms[i] for i in order if p_best[i] >= _MAY_BE_BEST or i == leader]
-
-
-def _over_graphs(name: str, arms: Sequence[Arm], draws: Draws, means: Array, failure_prob: float) -> Ground:
-    """Compare the best of the arms without enough set rows over graphs, over which it has `means`."""
-    best = _leading(arms, draws)
-    low, high = np.quantile(means[:, best], [failure_prob / 2, 1 - failure_prob / 2])
-    return Ground(
-        name,
-        arms[best],
-        float(means[:, best].mean()),
-        (float(low), float(high)),
-        _compared(draws.gains[:, best], failure_prob),
-        *_over_second(best, arms, draws, failure_prob),
+    contenders = [i for i in order if p_best[i] >= _MAY_BE_BEST or i == best]
+    own = [contrast for contrast in contrasts if contrast.variable == leader.variable]
+    return Decision(
+        leader=leader.intervention,
+        basis=basis,
+        mean=mean,
+        interval=interval,
+        over_nothing=over_nothing,
+        seen=None if basis == "identified" else seen,
+        second=arms[ranked[1]].intervention if len(ranked) > 1 else None,
+        over_second=over_second,
+        is_decided=over_nothing.is_decided,
+        p_best=float(p_best[best]),
+        contenders=tuple(arms[i].intervention for i in contenders),
+        e_value=_e_value(leader, own, arms, draws, rows, scale, claims),
+        next=(_experiment_that_settles(best, contenders, arms, gains, rows, scale, claims),),
     )
 
 
-def _leading(arms: Sequence[Arm], draws: Draws) -> int:
-    """Return the number of the best arm over graphs, of those without enough set rows.
-
-    Arms that may be the best are tied where the draws don't tell their expected gains apart. Of these the one
-    leads that has the highest gain in models fitted to the table's own rows. The highest of many expected
-    gains is mostly too high, and the more so the fewer rows it rests on.
-    """
-    first = next(i for i in _ranked(arms, draws) if not arms[i].is_measured)
-    behind = draws.gains[:, [first]] - draws.gains
-    is_tied = (draws.p_best >= _MAY_BE_BEST) & (behind.mean(axis=0) <= _TIED * error_of_mean(behind))
-    tied = [first, *(i for i, arm in enumerate(arms) if is_tied[i] and not arm.is_measured)]
-    return max(tied, key=lambda i: draws.fitted[i])
-
-
-def _over_second(
-    best: int, arms: Sequence[Arm], draws: Draws, failure_prob: float
-) -> tuple[Arm, Comparison] | tuple[None, None]:
-    """Compare an arm with the best of the others over graphs."""
-    second = next((i for i in _ranked(arms, draws) if i != best), None)
-    if second is None:
-        return None, None
-    return arms[second], _compared(draws.gains[:, best] - draws.gains[:, second], failure_prob)
-
-
-def _ranked(arms: Sequence[Arm], draws: Draws) -> list[int]:
-    """Return the arms' numbers by their expected gain, the best first."""
-    expected = draws.gains.mean(axis=0)
-    return sorted(range(len(arms)), key=lambda i: (-expected[i], arms[i].name))
+def quantiles(drawn: Array, failure_prob: float) -> Interval:
+    """Return the middle of draws that leaves `failure_prob` outside."""
+    low, high = np.quantile(drawn, [failure_prob / 2, 1 - failure_prob / 2])
+    return float(low), float(high)
 
 
 def _compared(gains: Array, failure_prob: float) -> Comparison:
-    low, high = np.quantile(gains, [failure_prob, 1 - failure_prob])
-    return Comparison(float(gains.mean()), (float(low), float(high)), 1 - 2 * failure_prob)
+    return Comparison(float(gains.mean()), quantiles(gains, 2 * failure_prob), 1 - 2 * failure_prob)
 
 
-def _next_steps(
-    chosen: Ground,
-    contenders: Sequence[Arm],
+def _e_value(
+    leader: Arm,
+    contrasts: Sequence[Contrast],
     arms: Sequence[Arm],
-    draws: Draws,
+    draws: GraphDraws,
+    rows: Rows,
     scale: RewardScale,
-    failure_prob: float,
-    power: float,
-    unit: RewardUnit,
-) -> tuple[str, ...]:
-    """Say between which arms to randomise, and with how many rows each."""
+    claims: Claims,
+) -> tuple[float, float] | None:
+    """Return the E-values of the leader's contrast, for its estimate and for the nearer end of its interval.
+
+    The leader is compared with its variable's control, or where it is the control with the best other state.
+    The ratio of means is taken for rewards of 0 and 1, for others exp(.91 d), d in standard deviations.
+    """
     place = {arm.name: column for column, arm in enumerate(arms)}
-    own = draws.gains[:, place[chosen.leader.name]]
-    others = [arm for arm in contenders if arm.name != chosen.leader.name][: _CONTENDERS - 1]
-    if chosen.over_nothing is None:
-        if not others and not chosen.is_decided and chosen.second is not None:
-            others = [chosen.second]
-        if not others:
-            return (_LEAVE_ALONE,)
-    names = [f"{arm.variable} = {arm.state}" for arm in (chosen.leader, *others)]
-    gaps = [float(np.median(np.abs(own - draws.gains[:, place[arm.name]]))) for arm in others]
-    if chosen.over_nothing is not None and (not chosen.over_nothing.is_decided or not others):
-        names.append("leaving things alone")
-        moved = np.abs(own[np.abs(own) > 1e-12])
-        gaps.append(float(np.median(moved)) if len(moved) else 0.0)
-    alone = (_LEAVE_ALONE,) if chosen.over_nothing is None else ()
-    left_out = max(0, len(contenders) - len(others) - 1)
-    more = f" ({left_out} further arms may be the best too)" if left_out > 0 else ""
-    if min(gaps) <= 1e-9:
-        gaps = [gap for gap in gaps if gap > 1e-9]
-    if not gaps or scale.residual == 0:
-        return (
-            f"Randomise between {_either(names)}{more}; they differ too little to say how often.",
-            *alone,
-        )
-    gap = min(gaps)
-    spread = (stats.norm.ppf(1 - failure_prob / 2) + stats.norm.ppf(power)) * scale.residual
+    against = next((c.against for c in contrasts if c.state == leader.state), None)
+    others = [arm for arm in arms if arm.variable == leader.variable and arm is not leader]
+    if against is None and others:
+        against = max(others, key=lambda arm: claims.sign * draws.means[:, place[arm.name]].mean()).state
+    if against is None or (leader.variable, against) not in place:
+        return None
+    one, other = (draws.means[:, place[leader.variable, state]] for state in (leader.state, against))
+    if claims.sign < 0:
+        one, other = other, one
+    if scale.binary:
+        ratios = np.log(np.maximum(one, 1e-9)) - np.log(np.maximum(other, 1e-9))
+        ratio = math.log(max(float(one.mean()), 1e-9)) - math.log(max(float(other.mean()), 1e-9))
+    else:
+        ratios = 0.91 * (one - other) / float(rows.all_rewards.std())
+        ratio = float(ratios.mean())
+    low = quantiles(ratios, claims.failure_prob)[0]
+    return _of_ratio(math.exp(min(ratio, 50.0))), _of_ratio(math.exp(min(low, 50.0)))
+
+
+def _of_ratio(ratio: float) -> float:
+    return ratio + math.sqrt(ratio * (ratio - 1)) if ratio > 1 else 1.0
+
+
+def _experiment_that_settles(
+    best: int,
+    contenders: Sequence[int],
+    arms: Sequence[Arm],
+    gains: Array,
+    rows: Rows,
+    scale: RewardScale,
+    claims: Claims,
+) -> str:
+    """Say between which arms to randomise: those that may be the best, of one only with doing nothing."""
+    others = [i for i in contenders if i != best][: _CONTENDERS - 1]
+    gaps = [abs(float((gains[:, best] - gains[:, i]).mean())) for i in others]
+    if not others:
+        gaps = [abs(float(gains[:, best].mean()))]
+    return _advice([arms[best], *(arms[i] for i in others)], len(rows.all_rewards), gaps, scale, claims)
+
+
+def _advice(
+    arms: Sequence[Arm], fewest: int, gaps: Sequence[float], scale: RewardScale, claims: Claims
+) -> str:
+    """Say between which arms to randomise, and with how many rows each where that can be said.
+
+    The difference to detect is the smallest of `gaps`, but none below what is worth having.
+    """
+    names = [f"{arm.variable} = {arm.state}" for arm in arms[:_CONTENDERS]]
+    if len(names) == 1:
+        names.append("setting nothing")
+    more = f" ({len(arms) - _CONTENDERS} further arms may be the best too)" if len(arms) > _CONTENDERS else ""
+    what = f"To settle it, randomise between {listed(names, len(names))}{more}"
+    if fewest < _FEWEST_ROWS or scale.residual == 0:
+        return f"{what}; from {fewest} rows of an arm it can't be said how many rows that takes."
+    gap = max(min(gaps), claims.worth)
+    spread = (stats.norm.ppf(1 - claims.failure_prob / 2) + stats.norm.ppf(claims.power)) * scale.residual
     count = max(_FEWEST_ROWS, math.ceil(2 * (float(spread) / gap) ** 2))
-    given = f" given {listed(scale.parents)}" if scale.parents else ""
-    source = " as given" if scale.given else f", the residual's{given}"
+    least = ", the smallest worth having (--worth)" if gap == claims.worth else ""
     return (
-        f"Randomise between {_either(names)}{more}, {count:,} rows each: that detects a difference of "
-        f"{unit.difference(gap):.3g} with power {power:g} at level {failure_prob:g} "
-        f"(σ = {unit.difference(scale.residual):.3g}{source}).",
-        *alone,
+        f"{what}, {count:,} rows each: that detects a difference of {number(claims.unit.difference(gap))}"
+        f"{least} with power {claims.power:g} at level {claims.failure_prob:g}."
     )
-
-
-def _either(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _intervention(arm: Arm) -> Intervention:
-    return Intervention({arm.variable: arm.state})

@@ -29,17 +29,15 @@ from cb_pgm.effects.parents import joint_index, set_score
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.exact import ExactInference
-from cb_pgm.model.fitting import fit_reward, is_binary
+from cb_pgm.model.fitting import is_binary
 from cb_pgm.processes import mapped
 from discovery import EssentialGraph, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.class_sampling import ClassSampler
 
-__all__ = ["MODELS_A_DRAW", "DrawnModels", "Source", "draw_models", "fit_models"]
+__all__ = ["MODELS_A_DRAW", "DrawnModels", "Source", "draw_models"]
 
 MODELS_A_DRAW = 5
-_MEMBERS = 20  # of the table's own class
-_SMOOTHING = 10.0  # rows that each of its tables starts with
 _LARGEST_TABLE = 2_000_000  # entries
 
 Array = NDArray[np.float64]
@@ -115,26 +113,6 @@ def draw_models(
     )
 
 
-def fit_models(source: Source, seed: int) -> DrawnModels:
-    """Fit models to the table's own rows: members of its class, drawn uniformly, with expected tables.
-
-    The reward has its likeliest parents. Tables are smoothed as in a rehearsal, by ten rows, which pulls the
-    means of rare states to those of others. How the means scatter says nothing of how sure they are.
-    """
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    rows = source.rows
-    graph, _ = _graph_of(rows, source.graph, source.settings)
-    sampler = ClassSampler(graph)
-    parents = [rows.variables[column] for column in next(iter(source.reward_parents))]
-    reward = fit_reward(rows.pooled, parents, _SMOOTHING)
-    models = []
-    for _ in range(_MEMBERS):
-        edges = _drawn_edges(sampler, rows, rng)
-        model = _drawn_model(rows, edges, _SMOOTHING, None)
-        models.append((edges, *ExactInference(model).arm_means(reward)))
-    return _together(rows, models)
-
-
 def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     """Take one resampled table and the models of it."""
     rng = np.random.default_rng(seed)
@@ -198,9 +176,9 @@ def _drawn_model(
     rows: Rows,
     edges: frozenset[tuple[int, int]],
     equivalent_sample_size: float,
-    rng: np.random.Generator | None,
+    rng: np.random.Generator,
 ) -> DiscreteModel:
-    """Draw each variable's table from its Dirichlet posterior, with the BDeu prior; None: take its mean."""
+    """Draw each variable's table from its Dirichlet posterior, with the BDeu prior."""
     parents, tables = [], []
     for v, card in enumerate(rows.cards):
         own = tuple(sorted(tail for tail, head in edges if head == v))
@@ -215,8 +193,7 @@ def _drawn_model(
         if len(rows.targets):
             others = rows.set_codes[rows.targets != v]
             counts += np.bincount(joint_index(others, (*own, v), shape), minlength=size)
-        expected = counts + equivalent_sample_size / size
-        drawn = (expected if rng is None else rng.standard_gamma(expected) + 1e-300).reshape(shape)
+        drawn = (rng.standard_gamma(counts + equivalent_sample_size / size) + 1e-300).reshape(shape)
         parents.append(own)
         tables.append(drawn / drawn.sum(axis=-1, keepdims=True))
     return DiscreteModel(rows.states, tuple(parents), tuple(tables))

@@ -9,27 +9,27 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.effects.arms import Arm, Draws, arms_of, draws_of, draws_of_set_rows
+from cb_pgm.effects.arms import Arm, arms_of
 from cb_pgm.effects.canonical import Rows, canonical_rows
-from cb_pgm.effects.decision import decide, seen_rows
-from cb_pgm.effects.draws import MODELS_A_DRAW, Source, draw_models, fit_models
-from cb_pgm.effects.measured import Interval, Sample, anytime_interval, bounds, mean_interval, set_bounds
+from cb_pgm.effects.decision import Claims, GraphDraws, by_experiment, over_graphs, quantiles, rows_of
+from cb_pgm.effects.experiment import Experiment, controls_of, experiment_of
+from cb_pgm.effects.measured import bounds
 from cb_pgm.effects.noise import RewardScale, reward_scale
 from cb_pgm.effects.open_edges import deciding_edges, drawn_edges
-from cb_pgm.effects.parents import likely_parents
 from cb_pgm.effects.report import EffectsReport
-from cb_pgm.effects.sink import sink_warnings
 from cb_pgm.effects.units import report_outside
-from cb_pgm.effects.values import ArmEffect, ArmRows
+from cb_pgm.effects.values import ArmEffect, Contrast
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import States
 from cb_pgm.model.reward_unit import RewardUnit
-from cb_pgm.wording import did_you_mean, listed
+from cb_pgm.wording import did_you_mean
 from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.rows import MIN_ROWS
 
 __all__ = ["estimate_effects"]
+
+_WORTH = 0.1  # of the rewards' standard deviation: smaller differences aren't worth an experiment
 
 
 def estimate_effects(
@@ -40,11 +40,15 @@ def estimate_effects(
     settable: States | None = None,
     not_settable: Collection[str] = (),
     randomised: Collection[str] = (),
+    control: Collection[str] = (),
+    block: Collection[str] = (),
+    graphs: bool = False,
     minimize: bool = False,
     reward_range: tuple[float, float] | None = None,
     noise_scale: float | None = None,
     failure_prob: float = 0.05,
     power: float = 0.8,
+    worth: float | None = None,
     draws: int = 100,
     seed: int = 0,
     jobs: int = 1,
@@ -58,9 +62,9 @@ def estimate_effects(
     Parameters
     ----------
     table
-        Observations with rewards; rows in which a variable was set count as such. With such rows and fewer
-        than 20 others the answer is that of the set rows alone: no graphs are drawn, and where no row is left
-        alone the best arm is compared with the other arms instead of with do().
+        Rows with rewards. Rows in which a settable variable was set, if there are any, give the answer by
+        themselves, an experiment's; otherwise it comes from graphs, and presumes that nothing hidden acts on
+        both a variable and the reward.
     settings
         How graphs are estimated, and the background knowledge, which every graph respects; None: the
         defaults.
@@ -71,16 +75,25 @@ def estimate_effects(
     randomised
         Variables that were set at random in every row, as the treatment of a trial. Their states' rows count
         as set, and no edge leads into them.
+    control
+        States with which the others of their variables are compared, each "state" or "variable=state".
+        Without one it is the state named control, placebo, none, no or 0, else the most frequent one.
+    block
+        Variables within whose joint states an experiment was randomised.
+    graphs
+        Draw graphs beside an experiment too: means over them stand beside those of the rows.
     minimize
         Look for the lowest mean reward.
     reward_range
-        The lowest and the highest reward possible, for the bounds that assume nothing; None: as in the table.
+        The lowest and the highest reward possible; None: as in the table.
     noise_scale
         σ of the reward given its parents; None: that of the residuals.
     failure_prob
-        δ: intervals of measured means and of gains are at 1 − δ.
+        δ: intervals are at 1 − δ.
     power
         The power of the experiment that is advised.
+    worth
+        The smallest difference of mean rewards worth having; None: a tenth of their standard deviation.
     draws
         The number of resampled tables; five models are drawn of each.
     seed
@@ -109,79 +122,86 @@ def estimate_effects(
     >>> report.decision.is_decided
     False
     """
-    _check(failure_prob, power, draws, jobs)
+    _check(failure_prob, power, worth, draws, jobs)
     settings = (settings or EstimateSettings()).resolved()
     unit = RewardUnit.of(table)
     rows = canonical_rows(unit.table(table))
     _check_names(rows, randomised, "set at random")
     _check_names(rows, not_settable, "that can't be set")
-    knowledge = settings.known
-    known = replace(settings, knowledge=_with_roots(knowledge, randomised))
-    parents = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
-    names = [rows.variables[column] for column in next(iter(parents))]
-    scale = reward_scale(rows, names, noise_scale, reward_range, unit)
-    arms = arms_of(rows, _settable(rows, settable, not_settable), randomised)
+    _check_names(rows, block, "that are blocks")
+    arms = arms_of(rows, _settable(rows, settable, {*not_settable, *block}), randomised, block)
     if not arms:
         raise CausalBanditError(
             "Expected a variable that can be set but found none: there is no arm to compare"
         )
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(draws,)))
-    sign = -1 if minimize else 1
-    used = None
-    if rows.are_set_only:
-        arms, notes = _set_arms(rows, arms)
-        drawn = draws_of_set_rows(rows, arms, scale, draws * MODELS_A_DRAW, sign, rng)
-    else:
+    unset = rows.rewards[: 0 if randomised else None]
+    experiment = experiment_of(arms, unset, control, rows.binary, failure_prob)
+    if experiment is None and len(rows.codes) < MIN_ROWS:
+        raise CausalBanditError(
+            f"Expected rows in which a settable variable was set, or {MIN_ROWS} in which none was, but found "
+            f"neither: let more variables be settable"
+        )
+    over, warnings, sets = None, [], {}
+    if experiment is None or graphs:
+        from cb_pgm.effects.parents import likely_parents  # an experiment alone needs none of this
+
+        sets = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
+        known = replace(settings, knowledge=_with_roots(settings.known, randomised))
         used = _given_graph(rows, known) if graph is None else _in_order(graph, rows)
-        source = Source(rows, known, used, parents)
-        models = draw_models(source, draws, seed, jobs, dask, progress)
-        drawn = draws_of(rows, arms, models, fit_models(source, seed), sign, rng)
-        notes = list(sink_warnings(rows, known)) if graph is None else []
-    decision = decide(
-        rows,
-        arms,
-        drawn,
-        scale,
-        sign=sign,
-        failure_prob=failure_prob,
-        power=power,
-        assumed=graph is not None or bool(knowledge),
-        rng=rng,
-        unit=unit,
+        over = _drawn(rows, arms, known, used, sets, draws, seed, jobs, dask, progress)
+        warnings = _reward_warnings(rows, known) if graph is None else []
+    columns = next(iter(sets), ())
+    parents = [rows.variables[column] for column in columns] if over else list(experiment.controls)
+    scale = reward_scale(rows, parents, noise_scale, reward_range, unit)
+    claims = Claims(
+        -1 if minimize else 1,
+        failure_prob,
+        power,
+        _WORTH * float(rows.all_rewards.std()) if worth is None else unit.difference_inside(worth),
+        unit,
     )
-    effects = _effects(rows, arms, drawn, scale, failure_prob, sign)
-    nothing = Sample.of(rows.rewards) if len(rows.rewards) else None
+    if experiment is not None:
+        p_best = experiment.p_best(claims.sign, rng)
+        controls, contrasts = experiment.controls, experiment.contrasts()
+        decision = by_experiment(experiment, p_best, scale, claims)
+    else:
+        p_best, controls = over.p_best(claims.sign), controls_of(arms, control)
+        assumed = graph is not None or bool(settings.known)
+        contrasts = _contrasts(arms, over, controls, failure_prob, assumed=assumed)
+        cause = _only_cause(rows, scale, failure_prob / 2, rng)
+        decision = over_graphs(arms, over, contrasts, cause, rows, scale, claims, assumed=assumed)
+    nothing = rows_of(unset, scale, failure_prob)
     report = EffectsReport(
         reward=table.reward or "the reward",
         minimize=minimize,
-        rows=len(rows.codes),
-        set_rows=len(rows.targets),
-        draws=draws,
-        models=len(drawn.directed),
-        is_searched=used is None,
+        rows=len(unset),
+        set_rows=len(rows.all_rewards) - len(unset),
+        draws=draws if over else 0,
+        models=len(over.nothing) if over else 0,
+        is_searched=over is not None and used is None,
         failure_prob=failure_prob,
         do_nothing=None if nothing is None else nothing.mean,
-        do_nothing_interval=None
-        if nothing is None
-        else mean_interval(nothing, failure_prob, binary=scale.binary),
+        do_nothing_interval=None if nothing is None else nothing.interval,
         scale=scale,
-        arms=effects,
-        edges=drawn_edges(rows.variables, drawn),
-        hangs_on=deciding_edges(rows.variables, arms, drawn),
+        controls=controls,
+        arms=_effects(rows, arms, experiment, over, p_best, scale, claims),
+        contrasts=tuple(contrasts),
+        edges=drawn_edges(rows.variables, over) if over else (),
+        hangs_on=deciding_edges(rows.variables, arms, over, claims.sign) if over else (),
         decision=decision,
-        warnings=(
-            *sorted(table.warnings),
-            *notes,
-        ),
+        warnings=(*sorted(table.warnings), *warnings),
     )
     report = report_outside(report, unit)
     return replace(report, warnings=(*report.warnings, *_contradictions(report.arms)))
 
 
-def _check(failure_prob: float, power: float, draws: int, jobs: int) -> None:
+def _check(failure_prob: float, power: float, worth: float | None, draws: int, jobs: int) -> None:
     for name, value in (("failure_prob", failure_prob), ("power", power)):
         if not 0 < value < 1:
             raise CausalBanditError(f"Expected a {name} between 0 and 1 but found {value}")
+    if worth is not None and not worth > 0:
+        raise CausalBanditError(f"Expected a difference worth having above 0 but found {worth}")
     for name, number in (("draw", draws), ("job", jobs)):
         if number < 1:
             raise CausalBanditError(f"Expected at least one {name} but found {number}")
@@ -240,60 +260,98 @@ def _settable(
     return {name: tuple(states) for name, states in chosen.items() if name not in not_settable}
 
 
-def _set_arms(rows: Rows, arms: Sequence[Arm]) -> tuple[list[Arm], list[str]]:
-    """Return the arms with set rows, and warnings that the others have no answer, and why."""
-    found = [arm for arm in arms if len(arm.set_rewards)]
-    if not found:
-        raise CausalBanditError(
-            f"Expected rows in which a settable variable was set, or {MIN_ROWS} in which none was, but found "
-            f"neither: let more variables be settable"
-        )
-    alone = f"only {len(rows.codes)}" if len(rows.codes) else "none"
-    notes = [
-        f"no graph is estimated: that takes {MIN_ROWS} rows in which nothing was set, and there is {alone}"
-    ]
-    never = sorted({arm.variable for arm in arms} - {arm.variable for arm in found})
-    if never:
-        notes.append(f"never set, so that nothing is said of setting them: {listed(never, len(never))}")
-    return found, notes
+def _drawn(
+    rows: Rows,
+    arms: Sequence[Arm],
+    settings: EstimateSettings,
+    graph: EssentialGraph | None,
+    sets: dict[tuple[int, ...], float],
+    draws: int,
+    seed: int,
+    jobs: int,
+    dask: str | None,
+    progress: Callable[[int], object] | None,
+) -> GraphDraws:
+    """Return draws of the arms' means over graphs."""
+    from cb_pgm.effects.draws import Source, draw_models
+
+    models = draw_models(Source(rows, settings, graph, sets), draws, seed, jobs, dask, progress)
+    means = np.stack([models.means[arm.number][:, arm.code] for arm in arms], axis=1)
+    return GraphDraws(means, models.do_nothing, models.directed)
+
+
+def _reward_warnings(rows: Rows, settings: EstimateSettings) -> list[str]:
+    from cb_pgm.effects.sink import sink_warnings
+
+    return list(sink_warnings(rows, settings))
+
+
+def _only_cause(rows: Rows, scale: RewardScale, failure_prob: float, rng: np.random.Generator) -> int | None:
+    from cb_pgm.effects.identified import identified_cause
+
+    return identified_cause(rows, scale, failure_prob, rng)
+
+
+def _contrasts(
+    arms: Sequence[Arm],
+    drawn: GraphDraws,
+    controls: dict[str, str],
+    failure_prob: float,
+    *,
+    assumed: bool,
+) -> list[Contrast]:
+    """Return the contrast of every arm with its variable's control, over graphs."""
+    place = {arm.name: column for column, arm in enumerate(arms)}
+    basis = "given graph" if assumed else "graph-averaged"
+    found = []
+    for column, arm in enumerate(arms):
+        against = controls[arm.variable]
+        if arm.state != against:
+            differences = drawn.means[:, column] - drawn.means[:, place[arm.variable, against]]
+            interval = quantiles(differences, failure_prob)
+            found.append(Contrast(*arm.name, against, float(differences.mean()), interval, basis))
+    return found
 
 
 def _effects(
-    rows: Rows, arms: Sequence[Arm], drawn: Draws, scale: RewardScale, failure_prob: float, sign: int
+    rows: Rows,
+    arms: Sequence[Arm],
+    experiment: Experiment | None,
+    drawn: GraphDraws | None,
+    p_best: NDArray[np.float64],
+    scale: RewardScale,
+    claims: Claims,
 ) -> tuple[ArmEffect, ...]:
-    """Return what is said of each arm: those with enough set rows first, then by their gain over do()."""
-    p_best, p_better, gains = drawn.p_best, drawn.p_better, drawn.gains.mean(axis=0)
+    """Return what is said of each arm: those of the experiment first, the best of each kind first."""
+    done = [] if experiment is None else list(experiment.arms)
     found = []
     for column, arm in enumerate(arms):
-        seen = seen_rows(rows, arm, scale, failure_prob)
-        set_rows, order = None, (1, -round(float(gains[column]), 12), arm.name)
-        if len(arm.set_rewards):
-            own = Sample.of(arm.set_rewards)
-            interval = anytime_interval(own, failure_prob, scale.arm)
-            set_rows = ArmRows(own.rows, own.mean, scale.cut(interval))
-            order = (0, -sign * own.mean, arm.name) if arm.is_measured else order
-        over_graphs = None if drawn.means is None else drawn.means[:, column]
+        if drawn is None and arm not in done:
+            continue
+        set_rows = rows_of(arm.set_rewards, scale, claims.failure_prob)
+        over = None if drawn is None else drawn.means[:, column]
+        mean = 0.0 if over is None else float(over.mean())
+        own = set_rows.mean if set_rows is not None else mean
+        order = (arm not in done, -round(claims.sign * own, 12), arm.name)
         effect = ArmEffect(
             variable=arm.variable,
             state=arm.state,
-            seen=seen,
+            seen=rows_of(rows.rewards[arm.shown], scale, claims.failure_prob),
             set_rows=set_rows,
-            bounds=set_bounds(Sample.of(arm.set_rewards), scale.low, scale.high)
-            if over_graphs is None
-            else bounds(arm.shown, rows.rewards, scale.low, scale.high, binary=scale.binary),
-            mean=None if over_graphs is None else float(over_graphs.mean()),
-            interval=None if over_graphs is None else _central(over_graphs),
-            p_best=float(p_best[column]),
-            p_better=None if p_better is None else float(p_better[column]),
+            bounds=set_rows.interval
+            if set_rows is not None
+            else bounds(
+                arm.shown, rows.rewards, scale.low, scale.high, claims.failure_prob, binary=scale.binary
+            ),
+            mean=None if over is None else mean,
+            interval=None if over is None else scale.cut(quantiles(over, claims.failure_prob)),
+            p_best=float(p_best[column if not done else done.index(arm)]) if not done or arm in done else 0.0,
+            p_better=None
+            if over is None or done
+            else float((claims.sign * (over - drawn.nothing) > 1e-12).mean()),
         )
         found.append((order, effect))
     return tuple(effect for _, effect in sorted(found, key=lambda pair: pair[0]))
-
-
-def _central(drawn: NDArray[np.float64]) -> Interval:
-    """Return the middle 90 % of draws."""
-    low, high = np.quantile(drawn, [0.05, 0.95])
-    return float(low), float(high)
 
 
 def _contradictions(effects: Sequence[ArmEffect]) -> list[str]:

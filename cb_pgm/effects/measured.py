@@ -1,46 +1,40 @@
-"""What the rows themselves say of an arm: seen, set, and bounds that assume nothing.
+"""What the rows themselves say of arms: means, differences of means, and bounds without any assumption.
 
-Consistency alone gives
+Intervals are those for a fixed number of rows: Wilson's for the mean of rewards of 0 and 1 and Newcombe's for
+a difference of two ([1]_, method 10), Student's and Welch's for others. Consistency alone gives
 
     p·E[R | x] + (1 − p)·a  ≤  E[R | do(X = x)]  ≤  p·E[R | x] + (1 − p)·b
 
-for rewards from a to b and p = P(X = x) ([1]_, [2]_). Either end is the mean of a bounded variable: the
+for rewards from a to b and p = P(X = x) ([2]_, [3]_). Either end is the mean of a bounded variable: the
 reward in rows that show x, and a (or b) in all others. So a confidence bound for one mean covers the sampling
 error of both terms: that of Clopper & Pearson for rewards of 0 and 1, otherwise the better of Hoeffding's and
-of the empirical Bernstein bound ([3]_).
+of the empirical Bernstein bound ([4]_).
 
 References
 ----------
-.. [1] Robins (1989), The analysis of randomized and non-randomized AIDS treatment trials, in Health Service
+.. [1] Newcombe (1998), Interval estimation for the difference between independent proportions: comparison of
+   eleven methods, Statistics in Medicine 17.
+.. [2] Robins (1989), The analysis of randomized and non-randomized AIDS treatment trials, in Health Service
    Research Methodology.
-.. [2] Manski (1990), Nonparametric bounds on treatment effects, American Economic Review 80.
-.. [3] Maurer & Pontil (2009), Empirical Bernstein bounds and sample variance penalization, COLT.
+.. [3] Manski (1990), Nonparametric bounds on treatment effects, American Economic Review 80.
+.. [4] Maurer & Pontil (2009), Empirical Bernstein bounds and sample variance penalization, COLT.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
+__all__ = ["Interval", "Sample", "bounds", "difference_interval", "finite_ends", "floored", "mean_interval"]
 
-__all__ = [
-    "BOUNDS_LEVEL",
-    "Interval",
-    "Sample",
-    "anytime_interval",
-    "bounds",
-    "finite_ends",
-    "mean_interval",
-    "set_bounds",
-]
-
-#: The bounds of one arm hold with this probability.
-BOUNDS_LEVEL = 0.99
+_FLOOR_ROWS = (
+    30.0  # rows that the variance common to several samples is worth, beside a smaller one of its own
+)
 
 Array = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -48,52 +42,109 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Sample:
-    """Some rewards: how many, their mean and their variance (0 for a single one).
-
-    `freedom` is the number of degrees of freedom from which the variance is known.
-    """
+    """Some rewards: how many, their mean and their variance (0 for a single one), and if all are 0 or 1."""
 
     rows: int
     mean: float
     variance: float
-    freedom: float
+    binary: bool
 
     @classmethod
-    def of(cls, rewards: Array) -> Sample:
+    def of(cls, rewards: Array, *, binary: bool) -> Sample:
         """Summarise at least one reward."""
         variance = float(rewards.var(ddof=1)) if len(rewards) > 1 else 0.0
-        return cls(len(rewards), float(rewards.mean()), variance, len(rewards) - 1)
-
-    def at_least(self, variance: float) -> Sample:
-        """Return the sample with at least this variance, which is known; that of few rows hardly is."""
-        return replace(self, variance=max(self.variance, variance), freedom=math.inf)
+        return cls(len(rewards), float(rewards.mean()), variance, binary)
 
     @property
     def of_mean(self) -> float:
         """The variance of the mean."""
         return self.variance / self.rows
 
+    def drawn(self, draws: int, rng: np.random.Generator) -> Array:
+        """Draw the mean from its posterior: Jeffreys' Beta for rewards of 0 and 1, else Student's."""
+        if self.binary:
+            hits = self.mean * self.rows
+            return rng.beta(hits + 0.5, self.rows - hits + 0.5, draws)
+        freedom = max(self.rows - 1, 1)
+        return self.mean + math.sqrt(self.of_mean) * rng.standard_t(freedom, draws)
 
-def bounds(shown: NDArray[np.bool_], rewards: Array, low: float, high: float, *, binary: bool) -> Interval:
-    """Return bounds for E[R | do(X = x)] with nothing assumed but rewards from `low` to `high`.
+
+def floored(samples: Sequence[Sample]) -> list[Sample]:
+    """Return samples of numbers with variances that aren't too small by chance.
+
+    The variance of few or skewed rewards is too small wherever the rare large ones are missing, most of all
+    where all are equal. One below the variance common to all samples counts as if 30 further rows had shown
+    the common one.
+    """
+    freedom = sum(sample.rows - 1 for sample in samples)
+    common = sum((sample.rows - 1) * sample.variance for sample in samples) / max(freedom, 1)
+    found = []
+    for sample in samples:
+        own = sample.rows - 1
+        mixed = (own * sample.variance + _FLOOR_ROWS * common) / (own + _FLOOR_ROWS)
+        found.append(replace(sample, variance=max(sample.variance, mixed)))
+    return found
+
+
+def mean_interval(sample: Sample, failure_prob: float) -> Interval:
+    """Return the interval for a mean: Wilson's for rewards of 0 and 1, else Student's."""
+    if sample.binary:
+        hits = stats.binomtest(round(sample.mean * sample.rows), sample.rows)
+        interval = hits.proportion_ci(1 - failure_prob, method="wilson")
+        return float(interval.low), float(interval.high)
+    if sample.rows < 2:
+        return -math.inf, math.inf
+    radius = float(stats.t.ppf(1 - failure_prob / 2, sample.rows - 1)) * math.sqrt(sample.of_mean)
+    return sample.mean - radius, sample.mean + radius
+
+
+def difference_interval(one: Sample, other: Sample, failure_prob: float) -> Interval:
+    """Return the interval for the mean of `one` less that of `other`: Newcombe's or Welch's.
+
+    Examples
+    --------
+    >>> cured, left = Sample(14, 10 / 14, 0.0, binary=True), Sample(14, 4 / 14, 0.0, binary=True)
+    >>> [round(end, 4) for end in difference_interval(cured, left, 0.05)]
+    [0.0598, 0.6669]
+    """
+    difference = one.mean - other.mean
+    if one.binary:
+        (low, high), (other_low, other_high) = (mean_interval(x, failure_prob) for x in (one, other))
+        below = math.hypot(one.mean - low, other_high - other.mean)
+        above = math.hypot(high - one.mean, other.mean - other_low)
+        return difference - below, difference + above
+    variance = one.of_mean + other.of_mean
+    if variance == 0 or min(one.rows, other.rows) < 2:
+        return -math.inf, math.inf
+    freedom = variance**2 / sum(x.of_mean**2 / (x.rows - 1) for x in (one, other))
+    radius = float(stats.t.ppf(1 - failure_prob / 2, freedom)) * math.sqrt(variance)
+    return difference - radius, difference + radius
+
+
+def bounds(
+    shown: NDArray[np.bool_], rewards: Array, low: float, high: float, failure_prob: float, *, binary: bool
+) -> Interval:
+    """Return bounds for E[R | do(X = x)] with nothing assumed of causes, only rewards from `low` to `high`.
 
     Parameters
     ----------
     shown
-        bool [N]: the rows in which X has the state x.
+        bool [N]: the rows in which X has the state x; a random sample.
     rewards
         float64 [N].
+    failure_prob
+        The probability that the bounds fail.
     binary
         Whether rewards are 0 or 1, and `low` and `high` are these.
 
     Examples
     --------
     >>> shown = np.repeat([True, False], 500)
-    >>> lower, upper = bounds(shown, np.tile([1.0, 0.0], 500), 0.0, 1.0, binary=True)
+    >>> lower, upper = bounds(shown, np.tile([1.0, 0.0], 500), 0.0, 1.0, 0.01, binary=True)
     >>> round(lower, 2), round(upper, 2)
     (0.22, 0.78)
     """
-    error = (1 - BOUNDS_LEVEL) / 2
+    error = failure_prob / 2
     if binary:
         n = len(rewards)
         hits, misses = int(rewards[shown].sum()), int((1 - rewards[shown]).sum())
@@ -117,36 +168,6 @@ def _lower(values: Array, error: float) -> float:
     variance = float(values.var(ddof=1))
     bernstein = math.sqrt(2 * variance * log_bernstein / n) + 7 * log_bernstein / (3 * (n - 1))
     return max(0.0, float(values.mean()) - min(hoeffding, bernstein))
-
-
-def anytime_interval(sample: Sample, failure_prob: float, noise_scale: float) -> Interval:
-    """Return an interval for the mean that holds at all numbers of rows at once."""
-    mixing = best_mixing_rows(sample.rows, failure_prob)
-    radius = anytime_radius(sample.rows, failure_prob, noise_scale, mixing)
-    return sample.mean - radius, sample.mean + radius
-
-
-def set_bounds(sample: Sample, low: float, high: float) -> Interval:
-    """Return bounds for the mean of set rows with nothing assumed but rewards from `low` to `high`.
-
-    They hold at all numbers of rows at once, so also where earlier rewards decided which arm to set next;
-    a reward in [low, high] is sub-Gaussian with half of that range as its scale.
-    """
-    lower, upper = anytime_interval(sample, 1 - BOUNDS_LEVEL, (high - low) / 2)
-    return max(low, lower), min(high, upper)
-
-
-def mean_interval(sample: Sample, failure_prob: float, *, binary: bool) -> Interval:
-    """Return the usual interval for the mean: Clopper & Pearson's for rewards of 0 and 1, else Student's."""
-    if binary:
-        hits, n = round(sample.mean * sample.rows), sample.rows
-        lower = stats.beta.ppf(failure_prob / 2, hits, n - hits + 1) if hits else 0.0
-        upper = stats.beta.ppf(1 - failure_prob / 2, hits + 1, n - hits) if hits < n else 1.0
-        return float(lower), float(upper)
-    if sample.rows < 2:
-        return -math.inf, math.inf
-    radius = float(stats.t.ppf(1 - failure_prob / 2, sample.rows - 1)) * math.sqrt(sample.of_mean)
-    return sample.mean - radius, sample.mean + radius
 
 
 def finite_ends(interval: Interval | None) -> list[float | None] | None:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.effects.arms import Arm, Draws
+from cb_pgm.effects.arms import Arm
+from cb_pgm.effects.decision import GraphDraws
 from cb_pgm.effects.draws import MODELS_A_DRAW
 from cb_pgm.effects.values import DrawnEdge, OpenEdge
 from cb_pgm.model.intervention import Intervention
@@ -24,7 +25,7 @@ _MOST = 10
 Array = NDArray[np.float64]
 
 
-def drawn_edges(variables: Sequence[str], draws: Draws) -> tuple[DrawnEdge, ...]:
+def drawn_edges(variables: Sequence[str], draws: GraphDraws) -> tuple[DrawnEdge, ...]:
     """Return every edge with its shares of graphs in either direction, sorted by name."""
     counts = Counter(edge for edges in draws.directed for edge in edges)
     total = len(draws.directed)
@@ -36,7 +37,9 @@ def drawn_edges(variables: Sequence[str], draws: Draws) -> tuple[DrawnEdge, ...]
     )
 
 
-def deciding_edges(variables: Sequence[str], arms: Sequence[Arm], draws: Draws) -> tuple[OpenEdge, ...]:
+def deciding_edges(
+    variables: Sequence[str], arms: Sequence[Arm], draws: GraphDraws, sign: int
+) -> tuple[OpenEdge, ...]:
     """Return the edges that occur in both directions and on whose direction the best arm depends.
 
     Over the draws with each direction the arm with the best mean is taken, do() being one of the arms. The
@@ -49,8 +52,8 @@ def deciding_edges(variables: Sequence[str], arms: Sequence[Arm], draws: Draws) 
             if edge not in present:
                 present[edge] = np.zeros(len(draws.directed), dtype=np.bool_)
             present[edge][draw] = True
-    gains = np.column_stack([np.zeros(len(draws.gains)), draws.gains])
-    choices = [Intervention(), *(Intervention({arm.variable: arm.state}) for arm in arms)]
+    gains = np.column_stack([np.zeros(len(draws.nothing)), draws.gains(sign)])
+    choices = [Intervention(), *(arm.intervention for arm in arms)]
     found = []
     for (tail, head), forward in present.items():
         backward = present.get((head, tail))

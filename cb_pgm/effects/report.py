@@ -25,9 +25,10 @@ class EffectsReport(Answer):
         """Return the answer for `json.dumps`.
 
         Without a recommendation "intervention" is null, and "mean" and "interval" are those of doing nothing;
-        "gain" is that of the arm that looks best. What the table says nothing of is null: the mean of doing
-        nothing without a row in which nothing was set ("gain" is then that over the closest rival), and means
-        over graphs without enough of these.
+        "gain" is that of the arm that looks best. All but the basis "experimental" presumes that nothing
+        hidden acts on both a variable and the reward, and that the rows are a random sample. What the table
+        says nothing of is null: the mean of doing nothing without a row in which nothing was set ("gain" is
+        then that over the closest rival), and means over graphs where none are drawn.
         """
         return {
             "do_nothing": {"mean": self.do_nothing, "interval": finite_ends(self.do_nothing_interval)},
@@ -45,6 +46,17 @@ class EffectsReport(Answer):
                 }
                 for edge in self.hangs_on
             ],
+            "contrasts": [
+                {
+                    "variable": contrast.variable,
+                    "state": contrast.state,
+                    "against": contrast.against,
+                    "difference": contrast.difference,
+                    "interval": finite_ends(contrast.interval),
+                    "basis": contrast.basis,
+                }
+                for contrast in self.contrasts
+            ],
             "recommendation": self._recommendation(),
             "warnings": list(self.warnings),
         }
@@ -55,6 +67,7 @@ class EffectsReport(Answer):
         return {
             "intervention": dict(decision.leader) if set_it else None,
             "grounds": decision.grounds,
+            "basis": decision.basis,
             "mean": decision.mean if set_it else self.do_nothing,
             "interval": finite_ends(decision.interval if set_it else self.do_nothing_interval),
             "gain": None if gain is None else gain.gain,

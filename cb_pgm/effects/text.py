@@ -1,4 +1,8 @@
-"""The answer in sentences, with a table of the arms."""
+"""The answer in sentences, with tables of the contrasts and of the arms.
+
+"Set" belongs to experiments. On rows that were only seen, every line that claims an effect says in the same
+line that it presumes nothing hidden.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +11,39 @@ from collections.abc import Collection, Sequence
 
 from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.noise import RewardScale
-from cb_pgm.effects.values import Answer, ArmEffect, ArmRows, Comparison, Decision, OpenEdge
+from cb_pgm.effects.values import Answer, ArmRows, Comparison, Contrast, Decision, OpenEdge
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.wording import count, listed, number, setting
 
 __all__ = ["effects_text", "hanging_sentences", "recommendation_sentences", "report_text", "scale_sentences"]
 
-_SHOWN = 20  # arms in the table
+_SHOWN = 20  # arms and contrasts in their tables
+_IF = "If nothing hidden acts on both"
 
-_GROUNDS = {
-    "measured": (
-        "Ground: measured. These are the rows in which the arms were set; nothing is assumed about causes."
-    ),
+_BASES = {
+    "experimental": "these are the rows in which the arms were set; nothing is assumed about causes.",
     "identified": (
-        "Ground: identified. Screening rules out every other variable as the reward's only cause, and no "
-        "second cause makes the rows likelier; this assumes that the reward has one cause, and no hidden "
-        "one."
+        "screening rules out every other variable as the reward's only cause, no second cause makes the rows "
+        "likelier, and the rows that show the arm count"
     ),
-    "fitted": (
-        "Ground: fitted. These are means over graphs estimated from the table; it is assumed that there is "
-        "no hidden cause."
-    ),
-    "assumed": (
-        "Ground: assumed. These are means over graphs that the given graph or knowledge restricts; that is "
-        "assumed to be right, and that there is no hidden cause."
-    ),
+    "graph-averaged": "means over graphs estimated from resampled tables",
+    "given graph": "means over graphs that the given graph or knowledge restricts; that is taken to be right",
 }
 
 
 def report_text(report: Answer) -> str:
     """Return the whole answer: the recommendation first, then what it hangs on, the arms and the notes."""
-    parts = [
-        _heading(report),
-        "\n".join(recommendation_sentences(report)),
-        "\n".join(hanging_sentences(report)),
-        "\n".join(report.decision.next),
-        _arms(report.arms, report.scale.high - report.scale.low),
-        "\n".join(scale_sentences(report.scale)),
-        "\n".join(f"warning: {warning}" for warning in report.warnings),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    return _joined(
+        [
+            _heading(report),
+            "\n".join(recommendation_sentences(report)),
+            "\n".join(hanging_sentences(report)),
+            "\n".join(report.decision.next),
+            _details(report),
+            "\n".join(scale_sentences(report.scale)) if report.models else "",
+            "\n".join(f"warning: {warning}" for warning in report.warnings),
+        ]
+    )
 
 
 def effects_text(report: Answer, said: Collection[str]) -> str:
@@ -54,12 +51,8 @@ def effects_text(report: Answer, said: Collection[str]) -> str:
 
     The warnings `said` are left out.
     """
-    parts = [
-        _heading(report),
-        _arms(report.arms, report.scale.high - report.scale.low),
-        "\n".join(f"warning: {warning}" for warning in report.warnings if warning not in said),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    warnings = [f"warning: {warning}" for warning in report.warnings if warning not in said]
+    return _joined([_heading(report), _details(report), "\n".join(warnings)])
 
 
 def hanging_sentences(report: Answer) -> list[str]:
@@ -67,61 +60,115 @@ def hanging_sentences(report: Answer) -> list[str]:
     return [_hangs_on(edge) for edge in report.hangs_on]
 
 
+def recommendation_sentences(report: Answer) -> list[str]:
+    """Return the choice or that there is none, its gains, its basis and P(best), a sentence or two each."""
+    if report.decision.basis == "experimental":
+        return _of_experiment(report)
+    return _of_graphs(report)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return "\n\n".join(part for part in parts if part)
+
+
 def _heading(report: Answer) -> str:
     aim = "lowest" if report.minimize else "highest"
     asked = f"Which intervention has the {aim} mean of {report.reward}?"
-    set_there = f"{count(report.set_rows, 'row')} in which a variable was set"
-    if not report.models:
-        others = f" and {count(report.rows, 'row')} in which none was" if report.rows else ""
-        return f"{asked} From {set_there}{others}."
-    set_rows = f" and {set_there}" if report.set_rows else ""
-    models = "models of the given graph"
-    if report.is_searched:
-        models = f"graphs drawn from {report.draws:,} resampled tables"
-    return f"{asked} From {count(report.rows, 'row')}{set_rows}, {report.models:,} {models}."
+    parts = []
+    if report.rows:
+        parts.append(count(report.rows, "row") + (" in which nothing was set" if report.set_rows else ""))
+    if report.set_rows:
+        parts.append(f"{count(report.set_rows, 'row')} in which a variable was set")
+    models = f", {report.models:,} models of the given graph" if report.models else ""
+    if report.models and report.is_searched:
+        models = f", {report.models:,} graphs drawn from {report.draws:,} resampled tables"
+    return f"{asked} From {' and '.join(reversed(parts))}{models}."
 
 
-def recommendation_sentences(report: Answer) -> list[str]:
-    """Return the choice or that there is none, its gains, its ground and P(best), a sentence or two each."""
+def _of_experiment(report: Answer) -> list[str]:
     decision, spread = report.decision, report.scale.high - report.scale.low
-    level = f"{100 * (1 - report.failure_prob):g} %"
-    expected = (
-        f"Expected {report.reward}: {number(decision.mean, spread)}, {level} interval "
-        f"{_interval(decision.interval, spread)}."
-    )
-    nothing = "Leaving things alone: unknown, since a variable was set in every row."
-    if report.do_nothing is not None:
-        nothing = (
-            f"Leaving things alone: {number(report.do_nothing, spread)}, {level} interval "
-            f"{_interval(report.do_nothing_interval, spread)}."
-        )
-    gain = []
-    if decision.over_nothing is not None:
-        gain.append(f"Gain over leaving things alone: {_comparison(decision.over_nothing)}.")
-    if decision.is_decided:
-        lines = [f"Set {setting(decision.leader)}. {expected}", nothing, *gain]
+    leader, control = decision.leader, _control(report)
+    found = f"{report.reward}: {number(decision.mean, spread)}"
+    if control is None:
+        found += f", {_level(report)} interval {_interval(decision.interval, spread)}"
     else:
-        what = "leaving things alone" if decision.over_nothing is not None else "all others"
+        contrast, mean = control
+        found += (
+            f" against {number(mean, spread)} under {contrast.variable} = {contrast.against}, the control: "
+            f"{_signed(contrast.difference)}, {_level(report)} interval {_interval(contrast.interval)}"
+        )
+    if decision.is_decided:
+        lines = [f"Set {setting(leader)}. {found}."]
+    else:
         lines = [
-            f"Undecided: no intervention has a gain over {what} whose interval excludes 0.",
-            nothing,
-            f"{setting(decision.leader)} looks best. {expected}",
-            *gain,
+            "Undecided: no arm is better than every other one by a difference whose interval excludes 0.",
+            f"{setting(leader)} looks best. {found}.",
         ]
-    if decision.over_second is not None and decision.second is not None:
-        # Of arms that the draws don't tell apart it needn't be the one of the highest mean that leads.
-        rank = "second best" if report.models and decision.over_second.gain >= 0 else "closest rival"
+    if decision.over_nothing is not None:
         lines.append(
-            f"Gain over the {rank}, {setting(decision.second)}: {_comparison(decision.over_second)}"
+            f"Gain over setting nothing, {number(report.do_nothing, spread)}: "
+            f"{_comparison(decision.over_nothing)}."
+        )
+    is_said = control is not None and decision.second == {control[0].variable: control[0].against}
+    if decision.over_second is not None and decision.second is not None and not is_said:
+        lines.append(
+            f"Gain over the closest rival, {setting(decision.second)}: {_comparison(decision.over_second)}"
             f"{_undecided_between(decision)}."
         )
-    lines += [f"P(best): {decision.p_best:.2f}.", _GROUNDS[decision.grounds]]
+    return [*lines, f"P(best): {decision.p_best:.2f}.", f"Basis: experimental; {_BASES['experimental']}"]
+
+
+def _control(report: Answer) -> tuple[Contrast, float] | None:
+    """Return the leader's contrast and the mean of its control; None if it has none."""
+    place = {(arm.variable, arm.state): arm for arm in report.arms}
+    for contrast in report.contrasts:
+        if report.decision.leader == {contrast.variable: contrast.state}:
+            rows = place[contrast.variable, contrast.against].set_rows
+            return None if rows is None else (contrast, rows.mean)
+    return None
+
+
+def _of_graphs(report: Answer) -> list[str]:
+    decision, spread = report.decision, report.scale.high - report.scale.low
+    leader = setting(decision.leader)
+    expected = (
+        f"{number(decision.mean, spread)}, {_level(report)} interval {_interval(decision.interval, spread)}"
+    )
+    gain = decision.over_nothing
+    gained = "" if gain is None else f", gain over setting nothing {_comparison(gain)}"
+    if decision.is_decided:
+        lines = [f"{_IF}, the best bet is {leader}: expected {report.reward} {expected}{gained}."]
+    else:
+        lines = [
+            "Undecided: no intervention has a gain over setting nothing whose interval excludes 0.",
+            f"{_IF}, {leader} looks best: expected {report.reward} {expected}{gained}.",
+        ]
+    if decision.e_value is not None and decision.is_decided:
+        estimate, nearer = decision.e_value
+        lines.append(
+            f"To undo that, something hidden would have to be tied to {next(iter(decision.leader))} and to "
+            f"the reward by risk ratios of {_ratio(estimate)} each (E-value; {_ratio(nearer)} for the nearer "
+            f"end of the interval)."
+        )
+    lines.append(
+        f"Setting nothing: {number(report.do_nothing, spread)}, {_level(report)} interval "
+        f"{_interval(report.do_nothing_interval, spread)}."
+    )
+    if decision.over_second is not None and decision.second is not None:
+        lines.append(
+            f"{_IF}, the gain over the second best, {setting(decision.second)}, is "
+            f"{_comparison(decision.over_second)}{_undecided_between(decision)}."
+        )
+    lines += [
+        f"{_IF}, P(best) is {decision.p_best:.2f} over the graphs that these rows allow.",
+        f"Basis: {decision.basis}; {_BASES[decision.basis]}. This presumes that nothing hidden acts on both "
+        f"a variable and the reward, and that no rows were selected by what the reward or its causes act on.",
+    ]
     if decision.seen is not None:
         lines.append(
-            f"The {count(decision.seen.rows, 'row')} that show {setting(decision.leader)} have a mean of "
-            f"{number(decision.seen.mean, spread)}, {level} interval "
-            f"{_interval(decision.seen.interval, spread)}: setting it has the same mean if nothing causes "
-            f"both it and the reward."
+            f"The {count(decision.seen.rows, 'row')} that show {leader} have a mean of "
+            f"{number(decision.seen.mean, spread)}, {_level(report)} interval "
+            f"{_interval(decision.seen.interval, spread)}."
         )
     return lines
 
@@ -131,9 +178,21 @@ def _undecided_between(decision: Decision) -> str:
     return "; which of the two is better is undecided" if over is not None and not over.is_decided else ""
 
 
+def _level(report: Answer) -> str:
+    return f"{100 * (1 - report.failure_prob):g} %"
+
+
 def _comparison(comparison: Comparison) -> str:
     level = f"{100 * comparison.level:.3g} %"
     return f"{number(comparison.gain)}, {level} interval {_interval(comparison.interval)}"
+
+
+def _ratio(e_value: float) -> str:
+    return f"{e_value:.2f}" if e_value < 100 else "more than 100"
+
+
+def _signed(difference: float) -> str:
+    return f"{'+' if difference > 0 else ''}{number(difference)}"
 
 
 def _hangs_on(edge: OpenEdge) -> str:
@@ -141,48 +200,93 @@ def _hangs_on(edge: OpenEdge) -> str:
     total = edge.forward + edge.backward
     return (
         f"It hangs on the edge {one} — {other}: in {edge.forward:,} of {total:,} graphs it is {one} → "
-        f"{other}, and {_best(edge.best_if_forward)}; the other {edge.backward:,} have {other} → {one}, and "
-        f"{_best(edge.best_if_backward)}."
+        f"{other}, and, if nothing hidden acts on both, {_best(edge.best_if_forward)}; the other "
+        f"{edge.backward:,} have {other} → {one}, and {_best(edge.best_if_backward)}."
     )
 
 
 def _best(intervention: Intervention) -> str:
-    return (
-        f"{setting(intervention)} is best" if intervention else "nothing is better than leaving things alone"
+    return f"{setting(intervention)} is best" if intervention else "nothing is better than setting nothing"
+
+
+def _details(report: Answer) -> str:
+    spread = report.scale.high - report.scale.low
+    return _joined([_contrasts(report), _arms(report, spread)])
+
+
+def _contrasts(report: Answer) -> str:
+    """Return a table of the contrasts: all of an experiment, otherwise those of the leader's variable."""
+    is_experiment = report.decision.basis == "experimental"
+    shown = [
+        contrast
+        for contrast in report.contrasts
+        if is_experiment or contrast.variable in report.decision.leader
+    ]
+    if not shown:
+        return ""
+    rows = [
+        (
+            f"{contrast.variable} = {contrast.state} less {contrast.against}",
+            _signed(contrast.difference),
+            _interval(contrast.interval),
+        )
+        for contrast in shown[:_SHOWN]
+    ]
+    named = {contrast.variable: contrast.against for contrast in shown}
+    controls = listed([f"{variable} = {state}" for variable, state in named.items()])
+    presumed = "" if is_experiment else f"{_IF}: "
+    left = [f"… and {count(len(shown) - _SHOWN, 'further contrast')}; --json has all"] * (len(shown) > _SHOWN)
+    return "\n".join(
+        [
+            f"{presumed}{'d' if presumed else 'D'}ifferences from the control, {controls} (--control changes "
+            f"it), {_level(report)} intervals:",
+            *_aligned(rows),
+            *left,
+        ]
     )
 
 
-def _arms(arms: Sequence[ArmEffect], spread: float) -> str:
+def _arms(report: Answer, spread: float) -> str:
     """Return a table of the arms; without graphs only the columns that say something of an arm."""
-    heads = ("arm", "seen (rows)", "set (rows)", "bounds, 99 %", "over graphs, 90 %", "P(best)", "P(better)")
+    arms, level = report.arms, _level(report)
+    is_experiment = report.decision.basis == "experimental"
+    heads = (
+        "arm",
+        "seen (rows)",
+        f"set, {level} (rows)",
+        f"bounds, {level}",
+        f"over graphs, {level}",
+        "P(best)",
+        "P(better)",
+    )
     cells = [
         (
             f"{arm.variable} = {arm.state}",
-            _seen(arm.seen, spread),
+            "never" if arm.seen is None else f"{number(arm.seen.mean, spread)} ({arm.seen.rows:,})",
             _set(arm.set_rows, spread),
-            _interval(arm.bounds, spread),
+            "–" if arm.set_rows is not None else _interval(arm.bounds, spread),
             "–" if arm.mean is None else f"{number(arm.mean, spread)}, {_interval(arm.interval, spread)}",
-            f"{arm.p_best:.2f}",
+            "–" if is_experiment and arm.set_rows is None else f"{arm.p_best:.2f}",
             "–" if arm.p_better is None else f"{arm.p_better:.2f}",
         )
         for arm in arms[:_SHOWN]
     ]
-    filled = [
-        column
-        for column in range(len(heads))
-        if arms[0].mean is not None or {row[column] for row in cells} - {"–", "never"}
-    ]
+    filled = [column for column in range(len(heads)) if {row[column] for row in cells} - {"–", "never"}]
     rows = [tuple(row[column] for column in filled) for row in (heads, *cells)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
+    presumed = (
+        []
+        if all(arm.mean is None for arm in arms)
+        else [f"{_IF} (over graphs, P), and the rows are a random sample (seen, bounds, over graphs, P):"]
+    )
+    left = [f"… and {count(len(arms) - _SHOWN, 'further arm')}; --json has all"] * (len(arms) > _SHOWN)
+    return "\n".join([*presumed, *_aligned(rows), *left])
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    left = len(arms) - _SHOWN
-    return "\n".join([*lines, f"… and {count(left, 'further arm')}; --json has all"] if left > 0 else lines)
-
-
-def _seen(sample: ArmRows | None, spread: float) -> str:
-    return "never" if sample is None else f"{number(sample.mean, spread)} ({sample.rows:,})"
 
 
 def _set(rows: ArmRows | None, spread: float) -> str:
@@ -210,7 +314,7 @@ def scale_sentences(scale: RewardScale) -> list[str]:
     else:
         sigma = f"σ = {number(scale.residual)}, the residual's{given} (--noise-scale changes it)"
     ends = _interval((scale.low, scale.high), scale.high - scale.low)
-    bounded = f"The bounds assume nothing but rewards from {ends}"
+    bounded = f"The bounds assume that the rows are a random sample, and rewards from {ends}"
     if scale.range_given:
         bounded += ", as given (--reward-range)"
     elif not scale.binary:

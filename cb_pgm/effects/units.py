@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.report import EffectsReport
-from cb_pgm.effects.values import ArmEffect, ArmRows, Comparison, Decision
+from cb_pgm.effects.values import ArmEffect, ArmRows, Comparison, Contrast, Decision
 from cb_pgm.model.reward_unit import RewardUnit
 
 __all__ = ["report_outside"]
@@ -20,6 +20,7 @@ def report_outside(report: EffectsReport, unit: RewardUnit) -> EffectsReport:
         do_nothing_interval=_interval(report.do_nothing_interval, unit),
         scale=report.scale.outside(unit),
         arms=tuple(_arm(arm, unit) for arm in report.arms),
+        contrasts=tuple(_contrast(contrast, unit) for contrast in report.contrasts),
         decision=_decision(report.decision, unit),
     )
 
@@ -32,6 +33,14 @@ def _arm(arm: ArmEffect, unit: RewardUnit) -> ArmEffect:
         bounds=unit.interval(arm.bounds),
         mean=None if arm.mean is None else unit.outside(arm.mean),
         interval=_interval(arm.interval, unit),
+    )
+
+
+def _contrast(contrast: Contrast, unit: RewardUnit) -> Contrast:
+    return replace(
+        contrast,
+        difference=unit.difference(contrast.difference),
+        interval=unit.differences(contrast.interval),
     )
 
 

@@ -8,19 +8,50 @@ from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.noise import RewardScale
 from cb_pgm.model.intervention import Intervention
 
-__all__ = ["Answer", "ArmEffect", "ArmRows", "Comparison", "Decision", "DrawnEdge", "OpenEdge"]
+__all__ = [
+    "GROUNDS",
+    "Answer",
+    "ArmEffect",
+    "ArmRows",
+    "Comparison",
+    "Contrast",
+    "Decision",
+    "DrawnEdge",
+    "OpenEdge",
+]
+
+#: The ground that JSON names for each basis.
+GROUNDS = {
+    "experimental": "measured",
+    "identified": "identified",
+    "graph-averaged": "fitted",
+    "given graph": "assumed",
+}
 
 
 @dataclass(frozen=True)
 class ArmRows:
-    """Rows that show an arm: their number, their mean and an interval for it.
-
-    It is an anytime interval where the arm was set, and the usual one where it was seen.
-    """
+    """Rows that show an arm, or in which it was set: their number, their mean and an interval for it."""
 
     rows: int
     mean: float
     interval: Interval
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """The mean of one state less that of another of the same variable, and an interval for it.
+
+    `against` is the state that it is compared with. `basis` is as in `Decision`; all but "experimental"
+    presume that nothing hidden acts on both the variable and the reward.
+    """
+
+    variable: str
+    state: str
+    against: str
+    difference: float
+    interval: Interval
+    basis: str
 
 
 @dataclass(frozen=True)
@@ -36,12 +67,14 @@ class ArmEffect:
     set_rows
         The rows in which it was set; None if there are none.
     bounds
-        For its mean with nothing assumed, at 99 %; where no graphs are drawn, from its set rows.
+        For its mean with nothing assumed of causes; of an arm that was set in an experiment, the interval of
+        its rows.
     mean, interval
-        The mean over graphs, and the central 90 % of the draws; None where no graphs are drawn.
+        The mean over graphs, and the interval of the draws; None where no graphs are drawn.
     p_best, p_better
-        The shares of draws in which the arm is the best of all arms and better than do(), and in which it is
-        better than do(). Equally good arms share a draw. `p_better` is None where do() has no row.
+        The probability that the arm is the best of all arms and better than do(), and that it is better than
+        do(): over graphs, or from its rows in an experiment. Equally good arms share a draw. `p_better` is
+        None in an experiment.
     """
 
     variable: str
@@ -111,57 +144,65 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Decision:
-    """The arm to recommend, if any, and what the choice rests on.
+    """The arm that looks best, whether it is recommended, and what that rests on.
 
     Attributes
     ----------
     leader
         The arm that looks best.
-    grounds
-        "measured": rows in which the arms were set. "identified": all but one variable are ruled out as the
-        reward's only cause, no second cause makes the rows likelier, and the rows of the one that is left
-        count, without a hidden cause. "fitted": means over graphs, without a hidden cause. "assumed": means
-        over graphs that a given graph or background knowledge restricts.
+    basis
+        "experimental": rows in which the arms were set. The others presume that nothing hidden acts on both
+        the variable and the reward, and that the rows are a random sample. "identified": all but one variable
+        are ruled out as the reward's only cause, no second cause makes the rows likelier, and the rows of the
+        one that is left count. "graph-averaged": means over graphs estimated from the table. "given graph":
+        means over graphs that a given graph or background knowledge restricts.
     mean, interval
-        The mean of `leader` on that ground, from the table's rows.
+        The mean of `leader` on that basis, from the table's rows.
     over_nothing
         Its gain over do(); None where do() has no row. Gains are improvements: positive also where lower
         rewards are better.
     seen
-        The rows that show the leader, where the ground isn't these; None if there are none.
+        The rows that show the leader, where the basis isn't these; None if there are none.
     second, over_second
-        The second best arm on that ground and the gain over it; None if there is no other. Where no graphs
-        are drawn it is the closest rival: the arm that is hardest to tell from the leader. Where the
-        draws don't tell the two apart the gain may be below 0 (`cb_pgm.effects.decision`).
+        The second best arm and the gain over it; None if there is no other. In an experiment it is the
+        closest rival: the arm that is hardest to tell from the leader.
+    is_decided
+        Whether the leader is recommended: the interval of its gain over do() excludes 0; in an experiment
+        that of its gain over the closest rival too.
     p_best
         P(best) of `leader`.
     contenders
         The arms that may still be the best, the likeliest first.
+    e_value
+        How strong a hidden cause would have to be to explain all of the contrast of the leader, and to move
+        its interval to 0 (VanderWeele & Ding 2017); None in an experiment, or without a contrast.
     next
         What to do next, in sentences.
     """
 
     leader: Intervention
-    grounds: str
+    basis: str
     mean: float
     interval: Interval
     over_nothing: Comparison | None
     seen: ArmRows | None
     second: Intervention | None
     over_second: Comparison | None
+    is_decided: bool
     p_best: float
     contenders: tuple[Intervention, ...]
+    e_value: tuple[float, float] | None
     next: tuple[str, ...]
 
     @property
-    def gain(self) -> Comparison | None:
-        """The gain that decides: over do(), or where that has no row over the closest rival."""
-        return self.over_second if self.over_nothing is None else self.over_nothing
+    def grounds(self) -> str:
+        """The basis as JSON has named it: "measured", "identified", "fitted" or "assumed"."""
+        return GROUNDS[self.basis]
 
     @property
-    def is_decided(self) -> bool:
-        """Whether the leader is recommended: the interval of its gain excludes 0."""
-        return self.gain is not None and self.gain.is_decided
+    def gain(self) -> Comparison | None:
+        """The gain over do(), or where that has no row over the closest rival."""
+        return self.over_second if self.over_nothing is None else self.over_nothing
 
 
 @dataclass(frozen=True)
@@ -177,18 +218,21 @@ class Answer:
     rows, set_rows
         The numbers of rows in which nothing was set, and in which a variable was.
     draws, models
-        The numbers of draws and of models taken in them; there are no models if fewer than 20 rows are
-        without an intervention and others with one, since no graphs are drawn then.
+        The numbers of resampled tables and of models drawn from them; 0 where no graphs are drawn.
     is_searched
         Whether every draw estimates a graph on a resampled table; otherwise the graph is given.
     failure_prob
-        δ: means that were measured and gains have intervals at 1 − δ.
+        δ: intervals are at 1 − δ.
     do_nothing, do_nothing_interval
         The mean of the rows in which nothing was set; None without any.
     scale
         The scale of the rewards.
+    controls
+        For each variable the state that its others are compared with.
     arms
         The arms with set rows first, then by their mean over graphs, the best first.
+    contrasts
+        Every arm against its variable's control.
     edges
         The edges of the drawn graphs, those in fewer than 2 % of them left out, sorted by name.
     hangs_on
@@ -210,7 +254,9 @@ class Answer:
     do_nothing: float | None
     do_nothing_interval: Interval | None
     scale: RewardScale
+    controls: dict[str, str]
     arms: tuple[ArmEffect, ...]
+    contrasts: tuple[Contrast, ...]
     edges: tuple[DrawnEdge, ...]
     hangs_on: tuple[OpenEdge, ...]
     decision: Decision

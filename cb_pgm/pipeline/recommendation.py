@@ -141,8 +141,8 @@ def _of_pulls(task: Task, by: Played, best: ArmEstimate) -> Recommendation:
     """Compare the pulls of an arm with the rows in which nothing was set, from the same true network."""
     rewards, delta = rewards_of(task.table), task.context.failure_prob
     binary = is_binary(rewards)
-    nothing = Sample.of(rewards)
-    nothing_interval = mean_interval(nothing, delta, binary=binary)
+    nothing = Sample.of(rewards, binary=binary)
+    nothing_interval = mean_interval(nothing, delta)
     cut = (max(0.0, best.low), min(1.0, best.high)) if binary else (best.low, best.high)
     mean, interval = task.unit.outside(best.mean), task.unit.interval(cut)
     sign = -1 if task.settings.minimize else 1
