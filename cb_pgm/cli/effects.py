@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,18 +18,17 @@ from discovery.wording import visible
 
 if TYPE_CHECKING:
     from cb_pgm.effects.report import EffectsReport
+    from discovery.table.discrete_table import DiscreteTable
 
 __all__ = ["add_arguments", "execute"]
 
 #: The settings of `estimate_effects`, as `RunSettings` explains them.
-_FIRST = "not_settable randomised minimize"
+_FIRST = "not_settable randomised control block graphs minimize"
 _SECOND = "knowledge graph method draws jobs seed"
-_REST = "failure_prob reward_range noise_scale"
-
-
+_REST = "failure_prob worth reward_range noise_scale"
 _GIVEN = (
-    *("not_settable", "randomised", "minimize", "draws", "jobs", "seed"),
-    *("failure_prob", "reward_range", "noise_scale"),
+    *("not_settable", "randomised", "control", "block", "graphs", "minimize", "draws", "jobs", "seed"),
+    *("failure_prob", "worth", "reward_range", "noise_scale"),
 )
 
 
@@ -49,12 +49,10 @@ def execute(options: Namespace) -> None:
     from cb_pgm.effects.estimate import estimate_effects
     from cb_pgm.problem.graph_files import read_graph
     from discovery.estimation.settings import EstimateSettings
-    from discovery.table.discrete_table import read
-    from discovery.table.settings import TableSettings
 
     check_folder(options.out, force=options.force)
     with waiting("Reading the table"):
-        table = read(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
+        table = _read(options)
     given = getattr(options, "graph", None)
     graph = None if given is None else read_graph(given, table.variables).graph
     with progress(options.draws, "Drawing graphs", unit="draw") as step:
@@ -69,6 +67,26 @@ def execute(options: Namespace) -> None:
         if folder is not None:
             _write(report, table.variables, folder)
     print_text(json_text(report.to_dict()) if options.json else report.to_text())
+
+
+def _read(options: Namespace) -> DiscreteTable:
+    """Read the table; of a trial only what was set at random and blocks, where not all of it can be used."""
+    from discovery.errors import TableError
+    from discovery.table.discrete_table import read
+    from discovery.table.settings import TableSettings
+
+    settings = TableSettings(**settings_of(options, TableSettings))
+    trial = [] if hasattr(options, "graphs") else list(getattr(options, "randomised", ()))
+    if not trial:
+        return read(options.csv, options.reward, settings)
+    trial += getattr(options, "block", ())
+    if settings.missing == "refuse":
+        try:
+            keep = [*settings.keep, *(name for name in trial if name not in settings.keep)]
+            return read(options.csv, options.reward, replace(settings, keep=keep))
+        except TableError:
+            pass  # the trial's own columns may do
+    return read(options.csv, options.reward, settings, trial=trial)
 
 
 def _write(report: EffectsReport, variables: Sequence[str], folder: Path) -> None:

@@ -249,6 +249,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
 
 #: What --help calls the values of a flag; else N, X or COL by its type.
 _METAVARS: Mapping[str, str] = {
+    "control": "STATE",
     "failure_prob": "P",
     "graph": "FILE",
     "hidden": "NAME",
@@ -259,4 +260,5 @@ _METAVARS: Mapping[str, str] = {
     "reward": "COL[=STATE]",
     "separator": "CHAR",
     "truth": "BIF",
+    "worth": "D",
 }

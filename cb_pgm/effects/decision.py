@@ -8,7 +8,7 @@ recommended if its gain over do() excludes 0: at 1 − 2δ, which leaves δ belo
 gains and not how little.
 
 *Identified*: screening (`cb_pgm.evidence.screening`) has ruled out all variables but one as the reward's only
-cause, at δ/2, and it is the leader's. Then the arm's mean is that of the rows that show it. Screening doesn't
+cause, at δ/2, and it is the leader's. Then its mean and its gain are those of the rows. Screening doesn't
 tell soon that there are two causes: it may have ruled out all variables but the stronger one, whose rows also
 show what the other one does. So a second cause that makes the rows likelier, by the scores of
 `cb_pgm.effects.parents`, stands against it.
@@ -29,7 +29,7 @@ from scipy import stats
 from cb_pgm.effects.arms import Arm
 from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.experiment import Experiment
-from cb_pgm.effects.measured import Interval, Sample, mean_interval
+from cb_pgm.effects.measured import Interval, Sample, difference_interval, mean_interval
 from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.values import ArmRows, Comparison, Contrast, Decision
 from cb_pgm.model.reward_unit import RewardUnit
@@ -166,13 +166,13 @@ def over_graphs(
     best, leader = ranked[0], arms[ranked[0]]
     mean, interval = float(draws.means[:, best].mean()), quantiles(draws.means[:, best], claims.failure_prob)
     seen = rows_of(rows.rewards[leader.shown], scale, claims.failure_prob)
-    basis = "given graph" if assumed else "graph-averaged"
-    if leader.number == identified and seen is not None:
+    basis, over_nothing = "given graph" if assumed else "graph-averaged", _compared(gains[:, best], claims)
+    if leader.number == identified and seen is not None and not leader.shown.all():
         basis, mean, interval = "identified", seen.mean, seen.interval
-    over_nothing = _compared(gains[:, best], claims.failure_prob)
+        over_nothing = _over_others(leader, rows, scale, claims)
     over_second = None
     if len(ranked) > 1:
-        over_second = _compared(gains[:, best] - gains[:, ranked[1]], claims.failure_prob)
+        over_second = _compared(gains[:, best] - gains[:, ranked[1]], claims)
     order = sorted(range(len(arms)), key=lambda i: (-p_best[i], arms[i].name))
     contenders = [i for i in order if p_best[i] >= _MAY_BE_BEST or i == best]
     own = [contrast for contrast in contrasts if contrast.variable == leader.variable]
@@ -199,8 +199,17 @@ def quantiles(drawn: Array, failure_prob: float) -> Interval:
     return float(low), float(high)
 
 
-def _compared(gains: Array, failure_prob: float) -> Comparison:
-    return Comparison(float(gains.mean()), quantiles(gains, 2 * failure_prob), 1 - 2 * failure_prob)
+def _compared(gains: Array, claims: Claims) -> Comparison:
+    error = 2 * claims.failure_prob
+    return Comparison(float(gains.mean()), quantiles(gains, error), 1 - error)
+
+
+def _over_others(arm: Arm, rows: Rows, scale: RewardScale, claims: Claims) -> Comparison:
+    """Return the gain over all rows, of which the arm's own are a share, by its rows and the others."""
+    own, others = (Sample.of(rows.rewards[shown], binary=scale.binary) for shown in (arm.shown, ~arm.shown))
+    error, factor = 2 * claims.failure_prob, claims.sign * (1 - float(arm.shown.mean()))
+    low, high = sorted(factor * end for end in difference_interval(own, others, error))
+    return Comparison(factor * (own.mean - others.mean), (low, high), 1 - error)
 
 
 def _e_value(
@@ -267,7 +276,7 @@ def _advice(
     """
     names = [f"{arm.variable} = {arm.state}" for arm in arms[:_CONTENDERS]]
     if len(names) == 1:
-        names.append("setting nothing")
+        names.append("the baseline")
     more = f" ({len(arms) - _CONTENDERS} further arms may be the best too)" if len(arms) > _CONTENDERS else ""
     what = f"To settle it, randomise between {listed(names, len(names))}{more}"
     if fewest < _FEWEST_ROWS or scale.residual == 0:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cb_pgm.effects.arms import Arm, arms_of
 from cb_pgm.effects.canonical import Rows, canonical_rows
 from cb_pgm.effects.decision import Claims, GraphDraws, by_experiment, over_graphs, quantiles, rows_of
-from cb_pgm.effects.experiment import Experiment, controls_of, experiment_of
+from cb_pgm.effects.experiment import ENOUGH_ROWS, Experiment, controls_of, experiment_of
 from cb_pgm.effects.measured import bounds
 from cb_pgm.effects.noise import RewardScale, reward_scale
 from cb_pgm.effects.open_edges import deciding_edges, drawn_edges
@@ -22,7 +22,7 @@ from cb_pgm.effects.values import ArmEffect, Contrast
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import States
 from cb_pgm.model.reward_unit import RewardUnit
-from cb_pgm.wording import did_you_mean
+from cb_pgm.wording import did_you_mean, listed
 from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.rows import MIN_ROWS
@@ -142,7 +142,7 @@ def estimate_effects(
             f"Expected rows in which a settable variable was set, or {MIN_ROWS} in which none was, but found "
             f"neither: let more variables be settable"
         )
-    over, warnings, sets = None, [], {}
+    over, warnings, sets = None, _never_set(arms) if experiment else [], {}
     if experiment is None or graphs:
         from cb_pgm.effects.parents import likely_parents  # an experiment alone needs none of this
 
@@ -151,8 +151,9 @@ def estimate_effects(
         used = _given_graph(rows, known) if graph is None else _in_order(graph, rows)
         over = _drawn(rows, arms, known, used, sets, draws, seed, jobs, dask, progress)
         warnings = _reward_warnings(rows, known) if graph is None else []
-    columns = next(iter(sets), ())
-    parents = [rows.variables[column] for column in columns] if over else list(experiment.controls)
+    parents = [rows.variables[column] for column in next(iter(sets), ())]
+    if experiment is not None and over is None:
+        parents = list(experiment.controls)
     scale = reward_scale(rows, parents, noise_scale, reward_range, unit)
     claims = Claims(
         -1 if minimize else 1,
@@ -162,11 +163,12 @@ def estimate_effects(
         unit,
     )
     if experiment is not None:
-        p_best = experiment.p_best(claims.sign, rng)
+        p_best, p_better = experiment.probabilities(claims.sign, rng)
         controls, contrasts = experiment.controls, experiment.contrasts()
         decision = by_experiment(experiment, p_best, scale, claims)
-    else:
+    elif over is not None:
         p_best, controls = over.p_best(claims.sign), controls_of(arms, control)
+        p_better = (over.gains(claims.sign) > 1e-12).mean(axis=0)
         assumed = graph is not None or bool(settings.known)
         contrasts = _contrasts(arms, over, controls, failure_prob, assumed=assumed)
         cause = _only_cause(rows, scale, failure_prob / 2, rng)
@@ -185,7 +187,7 @@ def estimate_effects(
         do_nothing_interval=None if nothing is None else nothing.interval,
         scale=scale,
         controls=controls,
-        arms=_effects(rows, arms, experiment, over, p_best, scale, claims),
+        arms=_effects(rows, arms, experiment, over, (p_best, p_better), scale, claims),
         contrasts=tuple(contrasts),
         edges=drawn_edges(rows.variables, over) if over else (),
         hangs_on=deciding_edges(rows.variables, arms, over, claims.sign) if over else (),
@@ -280,6 +282,18 @@ def _drawn(
     return GraphDraws(means, models.do_nothing, models.directed)
 
 
+def _never_set(arms: Sequence[Arm]) -> list[str]:
+    """Return the warning that nothing is said of some variables of a log."""
+    done = {arm.variable for arm in arms if len(arm.set_rewards)}
+    never = sorted({arm.variable for arm in arms} - done)
+    if not never or any(arm.randomised for arm in arms):
+        return []
+    return [
+        f"never set, so that nothing is said of setting them (--graphs draws graphs): "
+        f"{listed(never, len(never))}"
+    ]
+
+
 def _reward_warnings(rows: Rows, settings: EstimateSettings) -> list[str]:
     from cb_pgm.effects.sink import sink_warnings
 
@@ -318,12 +332,15 @@ def _effects(
     arms: Sequence[Arm],
     experiment: Experiment | None,
     drawn: GraphDraws | None,
-    p_best: NDArray[np.float64],
+    probabilities: tuple[NDArray[np.float64], NDArray[np.float64] | None],
     scale: RewardScale,
     claims: Claims,
 ) -> tuple[ArmEffect, ...]:
     """Return what is said of each arm: those of the experiment first, the best of each kind first."""
     done = [] if experiment is None else list(experiment.arms)
+    p_best, p_better = probabilities
+    place = {arm.name: column for column, arm in enumerate(done or arms)}
+    most = min(ENOUGH_ROWS, max((len(arm.set_rewards) for arm in done), default=0))
     found = []
     for column, arm in enumerate(arms):
         if drawn is None and arm not in done:
@@ -332,7 +349,8 @@ def _effects(
         over = None if drawn is None else drawn.means[:, column]
         mean = 0.0 if over is None else float(over.mean())
         own = set_rows.mean if set_rows is not None else mean
-        order = (arm not in done, -round(claims.sign * own, 12), arm.name)
+        few = len(arm.set_rewards) < most
+        order = (arm not in done, few, -round(claims.sign * own, 12), arm.name)
         effect = ArmEffect(
             variable=arm.variable,
             state=arm.state,
@@ -345,10 +363,8 @@ def _effects(
             ),
             mean=None if over is None else mean,
             interval=None if over is None else scale.cut(quantiles(over, claims.failure_prob)),
-            p_best=float(p_best[column if not done else done.index(arm)]) if not done or arm in done else 0.0,
-            p_better=None
-            if over is None or done
-            else float((claims.sign * (over - drawn.nothing) > 1e-12).mean()),
+            p_best=float(p_best[place[arm.name]]) if arm.name in place else 0.0,
+            p_better=None if p_better is None or arm.name not in place else float(p_better[place[arm.name]]),
         )
         found.append((order, effect))
     return tuple(effect for _, effect in sorted(found, key=lambda pair: pair[0]))

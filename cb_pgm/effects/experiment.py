@@ -108,16 +108,21 @@ class Experiment:
             found.append(Contrast(*arm.name, control.state, *self.difference(arm, control), "experimental"))
         return found
 
-    def p_best(self, sign: int, rng: np.random.Generator) -> Array:
-        """Return float64 [arms]: the probability that each is the best of all, from their rows."""
-        drawn = np.stack([sample.drawn(_DRAWS, rng) for sample in self.samples[: len(self.arms)]], axis=1)
+    def probabilities(self, sign: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
+        """Return P(best) of each arm, and P(better than do()), float64 [arms], from their rows.
+
+        The latter is None without rows in which nothing was set.
+        """
+        n = len(self.arms)
+        drawn = np.stack([sample.drawn(_DRAWS, rng) for sample in self.samples], axis=1)
         for variable, (place, effects, covariance, _) in self._in_blocks.items():
             columns = [i for i, arm in enumerate(self.arms) if arm.variable == variable]
             where = [place[self.arms[i].state] for i in columns]
             level = np.concatenate([self.arms[i].set_rewards for i in columns]).mean() - effects.mean()
             drawn[:, columns] = (level + rng.multivariate_normal(effects, covariance, _DRAWS))[:, where]
-        best: Array = np.bincount((sign * drawn).argmax(axis=1), minlength=len(self.arms)) / _DRAWS
-        return best
+        drawn *= sign
+        best: Array = np.bincount(drawn[:, :n].argmax(axis=1), minlength=n) / _DRAWS
+        return best, (drawn[:, :n] > drawn[:, n:]).mean(axis=0) if len(self.nothing) else None
 
     def leader(self, sign: int) -> tuple[Arm, Comparison | None, Arm | None, Comparison | None]:
         """Return the arm that looks best, its gain over do(), its closest rival and the gain over that.

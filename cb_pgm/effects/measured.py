@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +33,8 @@ from scipy import stats
 
 __all__ = ["Interval", "Sample", "bounds", "difference_interval", "finite_ends", "floored", "mean_interval"]
 
-_FLOOR_ROWS = (
-    30.0  # rows that the variance common to several samples is worth, beside a smaller one of its own
-)
+_FLOOR_ROWS = 10.0  # that the variance common to several samples is worth beside a smaller own one
+_FEW = 10  # rows of 0 and 1, of which Wilson's interval is too short
 
 Array = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -73,7 +73,7 @@ def floored(samples: Sequence[Sample]) -> list[Sample]:
     """Return samples of numbers with variances that aren't too small by chance.
 
     The variance of few or skewed rewards is too small wherever the rare large ones are missing, most of all
-    where all are equal. One below the variance common to all samples counts as if 30 further rows had shown
+    where all are equal. One below the variance common to all samples counts as if ten further rows had shown
     the common one.
     """
     freedom = sum(sample.rows - 1 for sample in samples)
@@ -87,10 +87,11 @@ def floored(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def mean_interval(sample: Sample, failure_prob: float) -> Interval:
-    """Return the interval for a mean: Wilson's for rewards of 0 and 1, else Student's."""
+    """Return the interval for a mean: Student's; of 0 and 1 Wilson's, exact below ten rows."""
     if sample.binary:
         hits = stats.binomtest(round(sample.mean * sample.rows), sample.rows)
-        interval = hits.proportion_ci(1 - failure_prob, method="wilson")
+        method: Literal["exact", "wilson"] = "exact" if sample.rows < _FEW else "wilson"
+        interval = hits.proportion_ci(1 - failure_prob, method)
         return float(interval.low), float(interval.high)
     if sample.rows < 2:
         return -math.inf, math.inf

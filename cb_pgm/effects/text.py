@@ -74,15 +74,14 @@ def _joined(parts: Sequence[str]) -> str:
 def _heading(report: Answer) -> str:
     aim = "lowest" if report.minimize else "highest"
     asked = f"Which intervention has the {aim} mean of {report.reward}?"
-    parts = []
-    if report.rows:
-        parts.append(count(report.rows, "row") + (" in which nothing was set" if report.set_rows else ""))
+    rows = count(report.rows, "row")
     if report.set_rows:
-        parts.append(f"{count(report.set_rows, 'row')} in which a variable was set")
+        others = f" and {rows} in which none was" if report.rows else ""
+        rows = f"{count(report.set_rows, 'row')} in which a variable was set{others}"
     models = f", {report.models:,} models of the given graph" if report.models else ""
     if report.models and report.is_searched:
         models = f", {report.models:,} graphs drawn from {report.draws:,} resampled tables"
-    return f"{asked} From {' and '.join(reversed(parts))}{models}."
+    return f"{asked} From {rows}{models}."
 
 
 def _of_experiment(report: Answer) -> list[str]:
@@ -101,12 +100,12 @@ def _of_experiment(report: Answer) -> list[str]:
         lines = [f"Set {setting(leader)}. {found}."]
     else:
         lines = [
-            "Undecided: no arm is better than every other one by a difference whose interval excludes 0.",
+            "Undecided: no intervention has a gain over all others whose interval excludes 0.",
             f"{setting(leader)} looks best. {found}.",
         ]
     if decision.over_nothing is not None:
         lines.append(
-            f"Gain over setting nothing, {number(report.do_nothing, spread)}: "
+            f"Gain over the baseline (no intervention), {number(report.do_nothing, spread)}: "
             f"{_comparison(decision.over_nothing)}."
         )
     is_said = control is not None and decision.second == {control[0].variable: control[0].against}
@@ -135,12 +134,12 @@ def _of_graphs(report: Answer) -> list[str]:
         f"{number(decision.mean, spread)}, {_level(report)} interval {_interval(decision.interval, spread)}"
     )
     gain = decision.over_nothing
-    gained = "" if gain is None else f", gain over setting nothing {_comparison(gain)}"
+    gained = "" if gain is None else f", gain over the baseline {_comparison(gain)}"
     if decision.is_decided:
         lines = [f"{_IF}, the best bet is {leader}: expected {report.reward} {expected}{gained}."]
     else:
         lines = [
-            "Undecided: no intervention has a gain over setting nothing whose interval excludes 0.",
+            "Undecided: no intervention has a gain over the baseline whose interval excludes 0.",
             f"{_IF}, {leader} looks best: expected {report.reward} {expected}{gained}.",
         ]
     if decision.e_value is not None and decision.is_decided:
@@ -151,7 +150,7 @@ def _of_graphs(report: Answer) -> list[str]:
             f"end of the interval)."
         )
     lines.append(
-        f"Setting nothing: {number(report.do_nothing, spread)}, {_level(report)} interval "
+        f"Baseline (no intervention): {number(report.do_nothing, spread)}, {_level(report)} interval "
         f"{_interval(report.do_nothing_interval, spread)}."
     )
     if decision.over_second is not None and decision.second is not None:
@@ -206,7 +205,7 @@ def _hangs_on(edge: OpenEdge) -> str:
 
 
 def _best(intervention: Intervention) -> str:
-    return f"{setting(intervention)} is best" if intervention else "nothing is better than setting nothing"
+    return f"{setting(intervention)} is best" if intervention else "nothing is better than no intervention"
 
 
 def _details(report: Answer) -> str:
@@ -252,7 +251,7 @@ def _arms(report: Answer, spread: float) -> str:
     is_experiment = report.decision.basis == "experimental"
     heads = (
         "arm",
-        "seen (rows)",
+        "observed (rows)",
         f"set, {level} (rows)",
         f"bounds, {level}",
         f"over graphs, {level}",
@@ -276,7 +275,7 @@ def _arms(report: Answer, spread: float) -> str:
     presumed = (
         []
         if all(arm.mean is None for arm in arms)
-        else [f"{_IF} (over graphs, P), and the rows are a random sample (seen, bounds, over graphs, P):"]
+        else [f"{_IF} (over graphs, P), and the rows are a random sample (observed, bounds, over graphs, P):"]
     )
     left = [f"… and {count(len(arms) - _SHOWN, 'further arm')}; --json has all"] * (len(arms) > _SHOWN)
     return "\n".join([*presumed, *_aligned(rows), *left])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cb_pgm.effects.measured import Interval, Sample, finite_ends, mean_interval
 from cb_pgm.effects.text import hanging_sentences, recommendation_sentences
+from cb_pgm.effects.values import GROUNDS
 from cb_pgm.model.fitting import is_binary, rewards_of
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline.task import Played, Task, groups_of
@@ -44,8 +45,8 @@ class Recommendation:
     gain, gain_interval
         The improvement of `leader` over do(); positive also where lower rewards are better. None where it
         isn't known.
-    grounds
-        The ground that this rests on: "measured", "identified", "fitted" or "assumed".
+    basis
+        What this rests on, as in `cb_pgm.effects.values.Decision`.
     p_best
         The probability that `leader` is the best of all arms; None where it isn't estimated.
     sentences
@@ -63,7 +64,7 @@ class Recommendation:
     do_nothing_interval: Interval | None
     gain: float | None
     gain_interval: Interval | None
-    grounds: str
+    basis: str
     p_best: float | None
     sentences: tuple[str, ...]
     next_steps: tuple[str, ...]
@@ -72,7 +73,8 @@ class Recommendation:
         """Return it for JSON, in the form of `EffectsReport.to_dict`."""
         return {
             "intervention": dict(self.leader) if self.is_decided else None,
-            "grounds": self.grounds,
+            "grounds": GROUNDS[self.basis],
+            "basis": self.basis,
             "mean": self.mean if self.is_decided else self.do_nothing,
             "interval": finite_ends(self.interval if self.is_decided else self.do_nothing_interval),
             "gain": self.gain,
@@ -122,7 +124,7 @@ def _of_table(effects: EffectsReport) -> Recommendation:
         do_nothing_interval=effects.do_nothing_interval,
         gain=None if decision.gain is None else decision.gain.gain,
         gain_interval=None if decision.gain is None else decision.gain.interval,
-        grounds=decision.grounds,
+        basis=decision.basis,
         p_best=decision.p_best,
         sentences=(*recommendation_sentences(effects), *hanging_sentences(effects)),
         next_steps=decision.next,
@@ -173,7 +175,7 @@ def _of_pulls(task: Task, by: Played, best: ArmEstimate) -> Recommendation:
         do_nothing_interval=nothing_interval,
         gain=sign * (mean - nothing.mean),
         gain_interval=gains,
-        grounds=best.grounds,
+        basis=next(basis for basis, ground in GROUNDS.items() if ground == best.grounds),
         p_best=None,
         sentences=(
             choice,

@@ -70,6 +70,15 @@ class RunSettings(TableSettings, EstimateSettings):
     randomised
         Variables that were set at random in every row of the table, as the treatment of a trial. Its rows
         count as rows in which they were set.
+    control
+        States with which the others of their variables are compared, each STATE or COL=STATE. None: the state
+        named control, placebo, none, no or 0, else the most frequent one.
+    block
+        Variables within whose joint states an experiment was randomised.
+    graphs
+        Draw graphs beside an experiment's answer, too.
+    worth
+        The smallest difference of mean rewards worth having. None: a tenth of the rewards' SD.
     cold
         Let policies start without any rows. Otherwise they learn from the table what they can before their
         first pull. On a fitted network it is a table drawn anew from it for each run, with as many rows of
@@ -100,6 +109,10 @@ class RunSettings(TableSettings, EstimateSettings):
     noise_scale: float | None = None
     not_settable: Sequence[str] = ()
     randomised: Sequence[str] = ()
+    control: Sequence[str] = ()
+    block: Sequence[str] = ()
+    graphs: bool = False
+    worth: float | None = None
     cold: bool = False
     draws: int = 100
     jobs: int = 1

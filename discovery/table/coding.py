@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -57,7 +58,12 @@ class CodedVariable:
 
 
 def code_variable(
-    name: str, column: Column, observed: NDArray[np.bool_], settings: TableSettings
+    name: str,
+    column: Column,
+    observed: NDArray[np.bool_],
+    settings: TableSettings,
+    *,
+    any_number: bool = False,
 ) -> CodedVariable | Problem:
     """Give a column's values codes: in the order of numbers where all are, else in that of text.
 
@@ -71,14 +77,16 @@ def code_variable(
         Bool [n_rows]: rows in which nothing was set; only they decide about intervals and rare states.
     settings
         What is done on request.
+    any_number
+        Whether it may have any number of states.
 
     Returns
     -------
     The coded variable, or the problem that there are too many states.
     """
     n_rows = int(observed.sum())
-    most = n_rows / ROWS_PER_STATE
-    numbers = column.numbers()
+    most = math.inf if any_number else n_rows / ROWS_PER_STATE
+    numbers = None if any_number else column.numbers()
     seen = column.take(observed)
     notes: list[tuple[str, str]] = []
     merged: dict[str, str] = {}
@@ -108,7 +116,7 @@ def code_variable(
             )
     counts = np.bincount(codes[observed], minlength=len(states))
     shown = np.flatnonzero(counts)
-    if len(shown) > max(most, 1) or len(states) > MOST_STATES:
+    if len(shown) > max(most, 1) or (len(states) > MOST_STATES and not any_number):
         if numbers is not None and settings.bins is not None:
             return _too_many_numbers(name, seen, n_rows, len(shown))
         return _too_many_texts(name, seen, n_rows, settings)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,11 +18,12 @@ from discovery.errors import TableError
 from discovery.table.columns import RawTable
 from discovery.table.csv_reader import Progress, read_text
 from discovery.table.frame import read_frame
-from discovery.table.rows import MIN_ROWS, UsedRows, select_rows
+from discovery.table.rows import MIN_ROWS, UsedRows, find_reward, select_rows
 from discovery.table.session_export import as_log
 from discovery.table.settings import MISSING_TEXTS, BinRule, Missing, TableSettings
 from discovery.table.spellings import noticed_spellings
 from discovery.table.variables import CodedVariables, code_variables
+from discovery.wording import no_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,6 +223,7 @@ def read(
     reward: str | None = None,
     settings: TableSettings | None = None,
     progress: Progress | None = None,
+    trial: Collection[str] = (),
 ) -> DiscreteTable:
     """Read a file as `read_csv` does, or take a data frame as it would be read from one.
 
@@ -235,6 +237,9 @@ def read(
         How to read the table; `TableSettings()` by default.
     progress
         Called with the bytes read and the bytes in all, now and then; not for a frame.
+    trial
+        The columns of a trial: what was set at random, and blocks. Only these are read, beside the reward:
+        every row that has them all, however few there are and however many states they have.
 
     Raises
     ------
@@ -252,7 +257,7 @@ def read(
         )
     else:
         raw = read_frame(source, ignore=settings.ignore, na=settings.na)
-    return _table(raw, reward, settings)
+    return _table(raw, reward, settings, trial)
 
 
 def source_name(source: Source) -> str:
@@ -260,19 +265,24 @@ def source_name(source: Source) -> str:
     return str(source) if isinstance(source, str | os.PathLike) else "the data frame"
 
 
-def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> DiscreteTable:
+def _table(
+    raw: RawTable, reward: str | None, settings: TableSettings, trial: Collection[str] = ()
+) -> DiscreteTable:
     """Code the variables of a table that was read, or refuse it."""
     if not raw.n_rows:
         raise TableError(
             f"Expected rows below the header but found none in {raw.source}: give a table with rows"
         )
     raw, settings = as_log(raw, settings)
+    if trial:
+        raw, settings = _of_trial(raw, reward, settings, trial)
     used = select_rows(raw, reward, settings)
     observed = used.targets < 0
     # With too few rows in which nothing was set, all rows decide about states, and no graph is estimated.
     deciding = observed if observed.sum() >= MIN_ROWS else np.ones_like(observed)
-    _check_rows(int(deciding.sum()), used, raw)
-    coded = code_variables(used, deciding, settings, raw.source)
+    if not trial:
+        _check_rows(int(deciding.sum()), used, raw)
+    coded = code_variables(used, deciding, settings, raw.source, trial=trial)
     warnings = [*raw.warnings, *noticed_spellings(raw), *used.warnings, *coded.warnings]
     rewards = None if used.rewards is None else used.rewards[observed]
     if rewards is not None and len(rewards) and np.ptp(rewards) == 0:
@@ -295,6 +305,22 @@ def _table(raw: RawTable, reward: str | None, settings: TableSettings) -> Discre
         reward_column=None if used.reward is None else used.reward[0],
         reward_states=used.reward_states,
         merged=coded.merged,
+    )
+
+
+def _of_trial(
+    raw: RawTable, reward: str | None, settings: TableSettings, trial: Collection[str]
+) -> tuple[RawTable, TableSettings]:
+    """Return the columns of a trial alone, and the settings that keep every row that has them all."""
+    for name in trial:
+        if name not in raw.columns:
+            raise TableError(f"Expected a trial's columns but found {no_column(name, raw.names, raw.source)}")
+    needed = {*trial, *([] if reward is None else [find_reward(reward, raw.names, raw.source)[0]])}
+    columns = {name: column for name, column in raw.columns.items() if name in needed}
+    ignore = [name for name in raw.names if name not in needed]
+    missing = "drop" if settings.missing == "refuse" else settings.missing
+    return replace(raw, columns=columns), replace(
+        settings, ignore=ignore, keep=trial, missing=missing, intervention_column=None
     )
 
 

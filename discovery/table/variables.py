@@ -52,7 +52,12 @@ class CodedVariables:
 
 
 def code_variables(
-    used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings, source: str
+    used: UsedRows,
+    observed: NDArray[np.bool_],
+    settings: TableSettings,
+    source: str,
+    *,
+    trial: Collection[str] = (),
 ) -> CodedVariables:
     """Return the variables that vary, with their states and codes.
 
@@ -68,6 +73,8 @@ def code_variables(
         How columns that can't be used as they are become usable.
     source
         The table's name in messages.
+    trial
+        The columns of a trial, which may have any number of states, and one of which is enough.
 
     Raises
     ------
@@ -75,15 +82,15 @@ def code_variables(
         If the rows have problems, a column has too many states, or fewer than 2 variables vary where nothing
         was set.
     """
-    lonely = _lonely(used)
-    coded, problems = _coded(used, observed, settings)
+    lonely = [] if trial else _lonely(used)
+    coded, problems = _coded(used, observed, settings, trial)
     if problems or used.problems:
         raise_problems([*used.problems, *problems, *lonely], source)
     constants = {name: variable.states[0] for name, variable in coded.items() if variable.n_observed == 1}
     variables = {name: variable for name, variable in coded.items() if name not in constants}
     twins = _twins(variables, observed, settings.keep)
     variables = {name: variable for name, variable in variables.items() if name not in twins}
-    if len(variables) < MIN_VARIABLES:
+    if len(variables) < (1 if trial else MIN_VARIABLES):
         raise TableError(_too_few(variables, constants, twins, used.kinds, source))
     codes = np.empty((len(observed), len(variables)), dtype=np.int16, order="F")
     for place, variable in enumerate(variables.values()):
@@ -126,12 +133,13 @@ def _lonely(used: UsedRows) -> list[Problem]:
 
 
 def _coded(
-    used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings
+    used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings, trial: Collection[str]
 ) -> tuple[dict[str, CodedVariable], list[Problem]]:
     coded = {}
     problems = []
     for name in tuple(used.variables):
-        variable = code_variable(name, used.variables.pop(name), observed, settings)
+        column = used.variables.pop(name)
+        variable = code_variable(name, column, observed, settings, any_number=name in trial)
         if isinstance(variable, Problem):
             problems.append(variable)
         else:

@@ -56,7 +56,7 @@ def test_the_object_has_the_promised_shape(report):
     ]
     assert content["effects"] is None  # the truth is known
     assert list(content["recommendation"]) == [
-        *("intervention", "grounds", "mean", "interval", "gain", "gain_interval", "p_best", "next")
+        *("intervention", "grounds", "basis", "mean", "interval", "gain", "gain_interval", "p_best", "next")
     ]
     assert content["data"]["rows"] == 10_000
     assert content["data"]["reward"] == "xray=yes"
@@ -212,7 +212,7 @@ def test_rows_in_which_a_variable_was_set_are_counted_for_their_arms(tmp_path):
     assert [played.outcome.started_from for played in set_rows.played] == [200, 600]
     trial = Pipeline(path, "well", ignore=("who",), randomised=("arm",), **settings).run()
     assert [played.outcome.started_from for played in trial.played] == [600, 600]
-    assert trial.recommendation.grounds == "measured"
+    assert trial.recommendation.basis == "experimental"
     assert trial.to_dict()["recommendation"]["intervention"] == {"arm": "1"}
     with pytest.raises(CausalBanditError, match="did you mean 'arm'"):
         Pipeline(path, "well", ignore=("who",), randomised=("arms",), **settings).prepare()

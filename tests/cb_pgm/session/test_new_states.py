@@ -212,7 +212,7 @@ class TestExport:
         text = capsys.readouterr().out
         assert "in which a variable was set" in text
         assert "drug = high looks best" in text or "Set drug = high" in text
-        assert "Ground: measured." in text
+        assert "Basis: experimental;" in text
 
     def test_rows_of_other_interventions_than_asked_for_are_left_out(self, export: Path) -> None:
         lines = export.read_text().splitlines()
