@@ -137,6 +137,29 @@ def _proxy(world: str, by_player: Frames) -> Iterator[Goal]:
     yield Goal(world, "cn-ucb", "the parent identified", figure, "≥ .95", bool(right.mean() >= 0.95))
 
 
+def _misleading_table(world: str, by_player: Frames) -> Iterator[Goal]:
+    moss = by_player["moss"]["regret"].mean()
+    for player, own in _looking(by_player):
+        yield _ratio(world, player, "mean regret / MOSS's", own["regret"].mean(), moss, 2.5)
+        yield _identified_wrongly(world, player, own)
+    yield from _growth(world, by_player)
+
+
+def _parity(world: str, by_player: Frames) -> Iterator[Goal]:
+    for player, own in _looking(by_player):
+        yield _identified_wrongly(world, player, own)
+
+
+def _left_alone(world: str, by_player: Frames) -> Iterator[Goal]:
+    moss = by_player["moss"]["regret"].mean()
+    for player, own in by_player.items():
+        missed = int((~own["recommends_best"].astype(bool)).sum())
+        what = "another arm than do() recommended at the end"
+        yield Goal(world, player, what, f"{missed} of {len(own)}", "0", missed == 0)
+    for player, own in _looking(by_player):
+        yield _ratio(world, player, "mean regret / MOSS's", own["regret"].mean(), moss, 2)
+
+
 def _broken(world: str, by_player: Frames) -> Iterator[Goal]:
     for player, own in _looking(by_player):
         given_up = int(own["given_up"].sum())
@@ -188,6 +211,9 @@ _OF_ROW = {
     "many parents": _many_parents,
     "confounded": _confounded,
     "proxy": _proxy,
+    "misleading table": _misleading_table,
+    "parity": _parity,
+    "do() is best": _left_alone,
     "broken": _broken,
     "trees": _trees,
     "networks": _networks,

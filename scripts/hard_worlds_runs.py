@@ -13,6 +13,7 @@ from headline_runs import context_of, rng_of
 from numpy.typing import NDArray
 
 from cb_pgm import CausalSystem, Intervention, Observations, Policy, Pull, simulate
+from cb_pgm.instances.misleading_tables import selected_rows
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy, policy_kind
@@ -22,6 +23,8 @@ from cb_pgm.session.state import SessionState
 from discovery import DiscreteTable, EssentialGraph, estimate
 
 _CHECKS_PER_DECADE = 12
+_CARRIED = 0.5  # of the rounds, in which the reward is one of the arm before
+_CHANGE_AT = 1 / 3  # of the rounds
 _DRIFT = 0.5  # by which the reward's mean rises in the course of all rounds
 _SAME_MEAN = 1e-9
 
@@ -45,6 +48,8 @@ class Watched:
         Whether an arm was ever certain to be the best, as sessions judge it, and wasn't.
     seen_as_set
         Whether a measured estimate ever counted more rows than the arm was set in.
+    lost
+        The regret so far, against the best arm of the time.
     """
 
     policy: Policy
@@ -60,12 +65,15 @@ class Watched:
     certain: bool = False
     wrongly_certain: bool = False
     seen_as_set: bool = False
+    lost: float = 0.0
     _set_rows: dict[Intervention, int] = field(default_factory=dict)
     _check_at: float = 1.0
 
     def fresh(self, rng: np.random.Generator) -> Self:
         self.policy = self.state.policy = self.policy.fresh(rng)
         self._noise = rng.spawn(1)[0]
+        self._last_reward: float | None = None
+        self._turned = turned(self.system) if self.disturbed == "change" else self.system
         if self.table is not None:
             self.policy.warm_start(Intervention(), self.table)
             self._check()
@@ -76,8 +84,13 @@ class Watched:
         return getattr(self.policy, name)
 
     def tell(self, pull: Pull, rows: Observations) -> None:
-        if self.disturbed:
+        truth = self.system
+        if self.disturbed == "change" and self.rounds >= _CHANGE_AT * self.horizon:
+            truth = self._turned
+            rows = truth.sample(pull.intervention, len(rows), self._noise)
+        elif self.disturbed:
             rows = Observations(rows.codes, self._disturbed(rows.rewards))
+        self.lost += len(rows) * (truth.best_arm()[1] - truth.mean_reward(pull.intervention))
         self.policy.tell(pull, rows)
         self.rounds += len(rows)
         done = pull.intervention
@@ -101,6 +114,13 @@ class Watched:
     def _disturbed(self, rewards: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.disturbed == "drift":
             return rewards + _DRIFT * (self.rounds + np.arange(len(rewards))) / self.horizon
+        if self.disturbed == "carry-over":
+            # The reward that the round before would have had by its own arm; regret adds up to the same.
+            before = np.append(rewards[0] if self._last_reward is None else self._last_reward, rewards[:-1])
+            self._last_reward = float(rewards[-1])
+            return np.where(self._noise.random(len(rewards)) < _CARRIED, before, rewards)
+        if self.disturbed != "t3":
+            return rewards
         heavy = self._noise.standard_t(3, size=len(rewards)) / math.sqrt(3)
         return rewards + (self.system.reward.noise or 0.0) * heavy
 
@@ -140,7 +160,10 @@ def play_run(
     table = None
     if player.table_rows:
         drawn = np.random.default_rng(rng_of(seed, world.name, run, "table"))
-        table = system.sample({}, player.table_rows, drawn)
+        if world.selected_by:
+            table = selected_rows(system, player.table_rows, drawn, variable=world.selected_by)
+        else:
+            table = system.sample({}, player.table_rows, drawn)
     watched = Watched(
         make_policy(player.policy, context),
         system,
@@ -156,7 +179,7 @@ def play_run(
     named, best = outcome.reward_variables, outcome.best_arm
     tenth = float(np.interp(world.horizon / 10, outcome.rounds, outcome.regrets))
     return about | {
-        "regret": outcome.regret,
+        "regret": watched.lost if world.disturbed == "change" else outcome.regret,
         "last_decade": math.log10(max(outcome.regret, 1.0) / max(tenth, 1.0)),
         "pulls": outcome.interventions_to_find,
         "identified": bool(named),
@@ -218,6 +241,13 @@ def _context(
         parent_noise_scale=world.told_scale * (context.parent_noise_scale or context.noise_scale),
         max_parents=context.max_parents if player.max_parents is None else player.max_parents,
     )
+
+
+def turned(system: CausalSystem) -> CausalSystem:
+    """Return the system with the reward's means in reverse order: the best state becomes the worst."""
+    means = system.reward.means
+    reward = Reward(system.reward.parents, means.max() + means.min() - means, system.reward.noise)
+    return CausalSystem.from_model(system.model, reward, settable=system.settable, hidden=system.hidden)
 
 
 def _quiet(system: CausalSystem) -> CausalSystem:

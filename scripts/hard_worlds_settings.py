@@ -22,6 +22,7 @@ from cb_pgm.model.discrete_model import DiscreteModel, Reward
 Maker = Callable[[np.random.Generator], CausalSystem]
 
 TABLE_ROWS = 10_000
+MISLEADING_ROWS = 5000
 SESSION_ROWS = 3000
 
 
@@ -73,7 +74,11 @@ class World:
         What the policies are told of σ, as a multiple of the true one.
     disturbed
         "t3": the reward's noise has the t(3) distribution with the standard deviation that policies are told;
-        "drift": the reward's mean rises by .5 in the course of the rounds.
+        "drift": the reward's mean rises by .5 in the course of the rounds; "carry-over": in half of the
+        rounds the reward is one of the arm before; "change": from a third of the rounds on the reward's means
+        are in reverse order, and regret is against the best arm of the time.
+    selected_by
+        The variable by which the rows of tables are selected (`selected_rows`); empty: they aren't.
     seeded_as
         The headline's name of the setting, whose systems these are; empty for others.
     """
@@ -88,7 +93,8 @@ class World:
     sessions: int = 0
     suspect: str | None = None
     told_scale: float = 1.0
-    disturbed: Literal["t3", "drift"] | None = None
+    disturbed: Literal["t3", "drift", "carry-over", "change"] | None = None
+    selected_by: str = ""
     seeded_as: str = ""
 
 
@@ -137,6 +143,9 @@ def worlds(runs: int, quick: bool) -> list[World]:
         *_many_parents(runs),
         *_confounded(runs),
         *_proxies(runs),
+        *_misleading_tables(runs),
+        *_parity(runs),
+        *_left_alone(runs),
         *_broken(runs),
         *_headline(runs),
         *_growth(runs),
@@ -233,14 +242,61 @@ def _proxies(runs: int) -> list[World]:
     ]
 
 
+def _misleading_tables(runs: int) -> list[World]:
+    with_table = tuple(replace(player, table_rows=MISLEADING_ROWS) for player in LOOKING)
+    simpson, indication = (partial(_instance, family, (), {}) for family in ("simpson", "indication"))
+    made = World(
+        "misleading table", "indication, 5,000 rows before", indication, 20_000, runs, (*with_table, *RIVALS)
+    )
+    return [
+        made,
+        replace(
+            made,
+            name="selected rows, 5,000 before",
+            make=partial(_instance, "selection", (), {}),
+            selected_by="B",
+            suspect="B",
+        ),
+        replace(made, name="Simpson, 5,000 rows before", make=simpson, suspect="size"),
+        replace(made, name="Simpson, no table", make=simpson, suspect="size", players=(*LOOKING, *RIVALS)),
+    ]
+
+
+def _parity(runs: int) -> list[World]:
+    return [
+        World(
+            "parity",
+            f"XOR of {count} out of 6",
+            partial(_instance, "xor", (6,), {"n_parents": count}),
+            10_000,
+            runs,
+            (*(replace(player, max_parents=None) for player in LOOKING), *RIVALS),
+        )
+        for count in (2, 3)
+    ]
+
+
+def _left_alone(runs: int) -> list[World]:
+    return [
+        World("do() is best", name, partial(_instance, family, sizes, {}), 10_000, runs, (*LOOKING, *RIVALS))
+        for name, family, sizes in (
+            ("a chain under a hidden cause, n = 4", "hidden_chain", (4,)),
+            ("an informed choice", "informed_choice", ()),
+        )
+    ]
+
+
 def _broken(runs: int) -> list[World]:
     plain = partial(_instance, "tree", (8, 3), {})
+    bernoulli = partial(_instance, "tree", (8, 3), {"noise": "bernoulli"})
     made = World("broken", "", plain, 10_000, runs, (*LOOKING, MOSS))
     return [
         replace(made, name="reward causes a variable", make=reward_causes_variable),
         replace(made, name="copy of the parent", make=copy_of_parent),
         replace(made, name="t(3) noise", disturbed="t3"),
         replace(made, name="drift", disturbed="drift"),
+        replace(made, name="carry-over", make=bernoulli, disturbed="carry-over"),
+        replace(made, name="the best arm changes at a third", make=bernoulli, disturbed="change"),
         replace(made, name="σ understated by a tenth", told_scale=0.9),
     ]
 

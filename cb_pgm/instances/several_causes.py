@@ -12,7 +12,7 @@ from cb_pgm.instances.copy_model import copy_table
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.system import CausalSystem
 
-__all__ = ["interaction", "many_parents"]
+__all__ = ["interaction", "many_parents", "xor"]
 
 Seed = int | np.random.Generator | None
 
@@ -135,3 +135,36 @@ def many_parents(
     effects = [rng.permutation(np.linspace(0.1, 0.9, n_states)) for _ in chosen]
     means = np.clip(np.mean(np.meshgrid(*effects, indexing="ij"), axis=0), 0, 1)
     return CausalSystem.from_model(model, Reward(chosen, means, None))
+
+
+def xor(n: int = 6, *, n_parents: int = 2, seed: Seed = None) -> CausalSystem:
+    """Return a system of fair coins in which only the parity of several moves the reward.
+
+    Parameters
+    ----------
+    n
+        The number of variables.
+    n_parents
+        The number k of the reward's parents.
+    seed
+        The parents are drawn from it.
+
+    Notes
+    -----
+    The reward's mean is .9 where an odd number of the parents are 1, and .1 elsewhere: .5 given the states of
+    fewer than k of them, set or seen, and under do(). Only setting all of them wins.
+
+    Examples
+    --------
+    >>> system = xor(4, seed=0)
+    >>> sorted(set(system.arm_means().values())), float(system.reward.means.max())
+    ([0.5], 0.9)
+    """
+    if not 1 <= n_parents <= n:
+        raise CausalSystemError(f"Expected n_parents from 1 to {n} but found {n_parents}")
+    chosen = np.random.default_rng(seed).choice(n, n_parents, replace=False)
+    coin = copy_table(2, 0, 0.0)
+    model = DiscreteModel(dict.fromkeys((f"X{v + 1}" for v in range(n)), ("0", "1")), ((),) * n, (coin,) * n)
+    odd = np.indices((2,) * n_parents).sum(axis=0) % 2
+    reward = Reward(tuple(sorted(int(v) for v in chosen)), 0.1 + 0.8 * odd, None)
+    return CausalSystem.from_model(model, reward)

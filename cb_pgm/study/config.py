@@ -150,8 +150,8 @@ n_hidden, n_children : whole numbers from 1, default 2
 hidden_weight : number from 0 to 1, default 0.4
     "hidden_dag": the share of the reward's mean that depends on the hidden variables.
 
-n_others : whole number from 0, default 0
-    "interaction": the number of variables besides severity and the drug; each has a copy_probability.
+n_others : whole number from 0, default 0 for "interaction", 4 for "indication" and "selection"
+    The number of variables besides those that matter; those of "interaction" have a copy_probability.
 drug_taken : number from 0 to 1, default 0.0
     "interaction": the probability with which the drug is taken by itself.
 n_kinds : whole number from 2, default 3
@@ -162,6 +162,10 @@ cause_agreement : number from 0 to 1, default 0.9
     "confounded": the probability with which the hidden cause has the state of its observed parent.
 proxy_agreement : number from 0 to 1, default 0.87 for "confounded", 0.8 for "proxy"
     The probability with which the proxy has the state of the hidden cause.
+
+"indication", "selection" and "simpson" are systems whose observations mislead; "xor" has n and n_parents, and
+only setting all parents wins. In "hidden_chain", with n, copy_probability and reward_means, and in
+"informed_choice" do() is the best arm.
 
 "random_tables" has n, n_states, n_parents and
 

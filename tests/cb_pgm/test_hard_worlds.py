@@ -5,16 +5,18 @@ probability .001. The shares' proofs leave room, so that true rates are far belo
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
 
 import hard_worlds_goals
 import hard_worlds_settings
 import numpy as np
 import pandas as pd
 import pytest
-from hard_worlds_runs import play_run
+from hard_worlds_runs import Watched, play_run, turned
 from scipy.stats import binom
 
-from cb_pgm import CausalSystem, Intervention, Policy, Pull, ScreeningUCB, instances
+from cb_pgm import UCB, CausalSystem, Intervention, Policy, Pull, ScreeningUCB, instances, simulate
 from cb_pgm.evidence.cover import Cover
 
 RUNS = 1000
@@ -169,6 +171,52 @@ def test_a_run_says_what_was_lost_and_claimed_and_equal_seeds_give_equal_runs() 
     assert row["suspect_left"] == 0 < row["suspect_gone"]
     assert not row["seen_as_set"]
     assert play_run(world, moss, 0, 5, None)["identified"] is False
+
+
+class Fixed(UCB):
+    """Pulls one arm only."""
+
+    arm = Intervention()
+
+    def _chosen_arms(self) -> list[Intervention]:
+        return [self.arm]
+
+
+def watched(system: CausalSystem, arm: Intervention, disturbed: str, horizon: int) -> Watched:
+    policy, state = Fixed(system.states), SimpleNamespace(certain_best=lambda: None)
+    policy.arm = arm
+    made = Watched(policy, system, state, disturbed=disturbed, horizon=horizon)
+    simulate(made, system, horizon, seed=0)
+    return made
+
+
+def test_where_the_best_arm_changes_regret_is_against_that_of_the_time() -> None:
+    system = instances.tree(4, 3, noise="bernoulli", seed=0)
+    (parent,), later = system.reward_parents, turned(system)
+    arms = [Intervention({parent: state}) for state in system.states[parent]]
+    assert sum(each.mean_reward(arms[0]) for each in (system, later)) == pytest.approx(1.0)
+    for arm in arms:
+        lost = [each.best_arm()[1] - each.mean_reward(arm) for each in (system, later)]
+        assert watched(system, arm, "change", 900).lost == pytest.approx(300 * lost[0] + 600 * lost[1])
+
+
+def test_half_of_the_rewards_are_carried_over_from_the_arm_before() -> None:
+    """Rewards 0 and 1 in turn, from different arms: half of those told are the other one, of 4,000."""
+    system = instances.tree(3, 2, noise="bernoulli", seed=0)
+    world = watched(system, Intervention(), "carry-over", 1)
+    told = np.array([world._disturbed(np.array([float(turn % 2)]))[0] for turn in range(4000)])
+    assert told[::2].mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(2000))
+    assert told[1::2].mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(2000))
+
+
+@pytest.mark.parametrize("row", ["misleading table", "parity", "do() is best"])
+def test_new_worlds_can_be_played(row: str) -> None:
+    for world in hard_worlds_settings.worlds(100, quick=True):
+        if world.row == row:
+            short = replace(world, horizon=300)
+            rows = [play_run(short, player, 0, 0, None) for player in world.players]
+            table = pd.DataFrame([one | {"run": run} for one in rows for run in range(2)])
+            assert len(hard_worlds_goals.goals(table)) >= 2
 
 
 def test_goals_are_missed_where_claims_fail_too_often() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cb_pgm import CausalSystem, CausalSystemError, instances
+from cb_pgm.instances.misleading_tables import selected_rows
 
 FAMILIES = {
     "confounded": lambda seed: instances.confounded(seed=seed),
@@ -16,6 +17,12 @@ FAMILIES = {
     "interaction": lambda seed: instances.interaction(6, seed=seed),
     "hidden_dag": lambda seed: instances.hidden_dag(6, n_parents=2, seed=seed),
     "many_parents": lambda seed: instances.many_parents(n_parents=4, seed=seed),
+    "indication": lambda seed: instances.indication(seed=seed),
+    "selection": lambda seed: instances.selection(seed=seed),
+    "simpson": lambda seed: instances.simpson(seed=seed),
+    "xor": lambda seed: instances.xor(n_parents=3, seed=seed),
+    "hidden_chain": lambda seed: instances.hidden_chain(seed=seed),
+    "informed_choice": lambda seed: instances.informed_choice(seed=seed),
 }
 
 
@@ -37,6 +44,56 @@ def test_equal_seeds_give_equal_systems_and_names_hide_the_graph(family: str) ->
     assert one.noise_scale == 0.5
     assert not set(one.hidden) & {*one.states, *one.settable, *one.dag.nodes}
     assert one.sample({}, 3, np.random.default_rng(0)).codes.shape == (3, len(one.states))
+
+
+@pytest.mark.parametrize(
+    ("family", "variable", "means"),
+    [
+        ("indication", "dose", (0.633, 0.5, 0.367)),
+        ("simpson", "treatment", (0.557, 0.443)),
+        ("simpson", "size", (0.675, 0.325)),
+    ],
+)
+def test_a_table_turns_the_order_of_the_arms(family: str, variable: str, means: tuple[float, ...]) -> None:
+    """Means among 400,000 rows seen, within 5 standard errors; those of the arms are in the doctests."""
+    system = FAMILIES[family](0)
+    for code, mean in enumerate(means):
+        found, error = seen_mean(system, variable, code)
+        assert abs(found - mean) < error + 5e-4
+    arms = [system.mean_reward({variable: state}) for state in system.states[variable]]
+    assert system.mean_reward() == pytest.approx(0.5)
+    if variable != "size":
+        assert list(np.argsort(arms)) == list(np.argsort(means))[::-1]
+
+
+def test_selected_rows_make_another_variable_the_cause() -> None:
+    """4,000 rows: B's last state and the reward go together in .8 of them; without a selection in half."""
+    system = instances.selection(seed=0)
+    for kept, share in ((0.25, 0.8), (1.0, 0.5)):
+        rows = selected_rows(system, 4000, np.random.default_rng(0), variable="B", kept=kept)
+        together = rows.codes[:, list(system.states).index("B")] == rows.rewards
+        assert len(rows) == 4000
+        assert abs(together.mean() - share) < 5 * 0.5 / math.sqrt(4000)
+    with pytest.raises(CausalSystemError, match="'C'"):
+        selected_rows(system, 5, np.random.default_rng(0), variable="C")
+
+
+@pytest.mark.parametrize("n_parents", [2, 3])
+def test_parity_moves_nothing_unless_all_parents_are_set(n_parents: int) -> None:
+    system = instances.xor(n_parents=n_parents, seed=1)
+    assert list(system.arm_means().values()) == pytest.approx([0.5] * 12)
+    *few, last = system.reward_parents
+    assert system.mean_reward(dict.fromkeys(few, "0")) == pytest.approx(0.5)
+    assert system.mean_reward({**dict.fromkeys(few, "0"), last: "1"}) == pytest.approx(0.9)
+
+
+def test_where_doing_nothing_is_best_every_arm_loses() -> None:
+    for system in (
+        instances.hidden_chain(5, copy_probability=0.9, seed=0),
+        instances.informed_choice(seed=0),
+    ):
+        assert system.best_arm() == ({}, system.mean_reward())
+        assert max(system.arm_means().values()) < system.mean_reward() - 0.25
 
 
 def test_a_confounded_variable_tells_the_reward_and_does_not_move_it() -> None:
@@ -180,6 +237,12 @@ def test_several_parents_effects_add_up_along_the_tree(n_parents: int) -> None:
         (lambda: instances.hidden_dag(4, expected_degree=9), "expected_degree from 0 to 3"),
         (lambda: instances.interaction(-1), "n_others of at least 0"),
         (lambda: instances.interaction(drug_taken=2), "drug_taken from 0 to 1"),
+        (lambda: instances.indication(-1), "n_others of at least 0"),
+        (lambda: instances.xor(2, n_parents=3), "n_parents from 1 to 2"),
+        (lambda: instances.hidden_chain(0), "at least 1 variable"),
+        (lambda: instances.hidden_chain(copy_probability=2), "copy_probability from 0 to 1"),
+        (lambda: instances.informed_choice(1), "at least 2 kinds"),
+        (lambda: instances.informed_choice(skill=2), "skill from 0 to 1"),
         (lambda: instances.many_parents(n_parents=9), "n_parents from 1 to 8"),
         (lambda: instances.many_parents(n_states=1), "at least 2 states"),
         (lambda: instances.many_parents(copy_probability=1.1), "copy_probability from 0 to 1"),
