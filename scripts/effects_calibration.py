@@ -1,8 +1,5 @@
 """How often the intervals and P(best) of `estimate_effects` are right, on tables whose truth is known.
 
-    scripts/effects_calibration [--quick] [--networks NAME ...] [--tables 24] [--draws 100] [--jobs 2]
-                                [--json FILE] [--write-results]
-
 Tables of 300, 1,000 and 10,000 rows from asia, sachs, child, alarm, insurance and random DAGs of 12 variables
 (2 or 3 states, 1.2 parents on average, tables from Dirichlet(1)); of alarm and insurance a third as many.
 In half of them the reward is a leaf of the network being in one of its states; in the other half it is a new
@@ -20,8 +17,6 @@ graph, fitted to the table as a rehearsal is; "difference" is the first less the
 
 from __future__ import annotations
 
-import argparse
-import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -29,13 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from record_file import keep, kept
-from results_page import add_option, markdown_table, write_section
+from results_page import markdown_table
+from results_run import Run
 
 from cb_pgm import CausalSystem, estimate_effects
-from cb_pgm.cli.console import progress
 from cb_pgm.model.bif import read_bif
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.fitting import rehearse
@@ -43,11 +36,14 @@ from cb_pgm.model.names import split_off_reward_node
 from cb_pgm.model.pgmpy_networks import model_of_network
 from discovery import DiscreteTable, estimate
 
+__all__ = ["make"]
+
 DATA = Path(__file__).resolve().parent.parent / "data"
 KINDS = ("asia", "sachs", "child", "alarm", "insurance", "random")
 #: Networks whose graphs take a second each have a third of the tables.
 SLOW, SLOW_SHARE = ("alarm", "insurance"), 3
 ROWS = (300, 1000, 10_000)
+TABLES, DRAWS = 24, 100  # tables of each kind and number of rows, and resampled tables for each
 BINS = 10
 _SAME = 1e-9  # means this close are equal
 
@@ -82,45 +78,25 @@ class Checked:
     loss: float
     loss_of_one: float
 
-    @property
-    def cell(self) -> tuple[str, int, int]:
-        """Its place in the grid."""
-        return self.kind, self.rows, self.seed
 
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tables", type=int, default=24, help="tables per network and number of rows (24)")
-    parser.add_argument("--draws", type=int, default=100, help="resampled tables for each (100)")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
-    parser.add_argument("--networks", nargs="+", choices=KINDS, default=KINDS, help="only these")
-    parser.add_argument("--quick", action="store_true", help="3 tables of each kind, up to 1,000 rows")
-    parser.add_argument("--json", type=Path, help="file with a line for each table, to go on from")
-    add_option(parser)
-    chosen = parser.parse_args(arguments)
-    tables, rows = (3, ROWS[:2]) if chosen.quick else (chosen.tables, ROWS)
+def make(run: Run) -> dict[str, str]:
+    """Return the section "effects_calibration"."""
+    tables, rows = (3, ROWS[:2]) if run.quick else (TABLES, ROWS)
+    draws = 20 if run.quick else DRAWS
     cells = [
-        (kind, n, seed)
-        for seed in range(tables)
+        (kind, n, run.seed * 1000 + number, draws)
+        for number in range(tables)
         for n in rows
-        for kind in chosen.networks
-        if kind not in SLOW or seed % SLOW_SHARE == 0
+        for kind in KINDS
+        if kind not in SLOW or number % SLOW_SHARE == 0
     ]
-    found = [one for one in (Checked(**record) for record in kept(chosen.json)) if one.cell in cells]
-    left = [cell for cell in cells if cell not in {one.cell for one in found}]
-    with progress(len(left), "Checking", unit="table") as step:
-        for one in Parallel(chosen.jobs, return_as="generator_unordered")(
-            delayed(checked)(*cell, chosen.draws) for cell in left
-        ):
-            found.append(one)
-            keep(chosen.json, asdict(one))
-            if step:
-                step(1)
-    text = as_markdown(found, chosen.draws)
-    if chosen.write_results:
-        write_section("effects_calibration", text)
-    sys.stdout.write(f"{text}\n")
-    return 0
+    found = [Checked(**record) for record in run.each(measured, cells)]
+    return {"effects_calibration": as_markdown(found, draws)}
+
+
+def measured(kind: str, n_rows: int, seed: int, draws: int) -> dict[str, Any]:
+    """Return what `checked` finds, for a record."""
+    return asdict(checked(kind, n_rows, seed, draws))
 
 
 def checked(kind: str, n_rows: int, seed: int, draws: int) -> Checked:
@@ -316,7 +292,3 @@ def _arms(own: Iterable[Checked]) -> int:
 
 def _holds(interval: tuple[float, float], mean: float) -> bool:
     return bool(interval[0] - _SAME <= mean <= interval[1] + _SAME)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,63 +1,49 @@
 """Plays scripts/estimated_vs_oracle.toml and draws what an estimated graph costs, beside the true one.
 
-Leaves in the folder, beside the study's own files and its report, by_rows.csv (a row a system, method and
-number of rows) and the figure by_rows. The true graph comes with the marginals of the same rows, so that
+Leaves in the folder, beside the study with its report, by_rows.csv (a row a system, method and number of
+rows) and the figure. The true graph comes with the marginals of the same rows, so that
 what differs is the graph alone.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
-from results_page import add_option, keep_figure, write_section
+from results_run import Run
 
-from cb_pgm.cli.console import progress
 from cb_pgm.plotting.regret import save
 from cb_pgm.plotting.results import draw_by_rows, regret_by_rows
 from cb_pgm.report import write_report
-from cb_pgm.study import Study, run_study
 
-STUDY = Path(__file__).with_suffix(".toml")
+__all__ = ["make"]
+
 POLICY = "cn-ucb"
+#: What a quick run keeps: the first and the last system, two numbers of rows, two runs.
+QUICK_ROWS = [300, 3000]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="two systems, two sizes, two runs: a minute")
-    parser.add_argument("--out", type=Path, help="folder (default: runs/estimated_vs_oracle, or -quick)")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
-    parser.add_argument("--force", action="store_true", help="start over")
-    add_option(parser)
-    options = parser.parse_args()
-    if options.quick and options.write_results:
-        parser.error("--write-results takes a full run, without --quick")
-    folder = options.out or Path("runs") / f"estimated_vs_oracle{'-quick' if options.quick else ''}"
-
-    study = Study.from_toml(STUDY)
-    if options.quick:
-        study = _quick(study)
-    cells = sum(1 for _ in study.cells())
-    with progress(cells, "Playing", unit="cell") as step:
-        counts = run_study(
-            study, folder, jobs=options.jobs, resume=not options.force, force=options.force, progress=step
-        )
-    results = pd.read_csv(folder / "results.csv")
+def make(run: Run) -> dict[str, str]:
+    """Return the section "estimated_vs_oracle", and draw the figure of that name."""
+    results, _ = run.study(
+        quick={
+            "runs": 2,
+            "system": [
+                {"network": "data/asia.bif", "reward": "xray=yes", "rows": 0},
+                {"instance": "tree", "n": 20, "n_states": 3, "noise": "bernoulli", "rows": 0},
+            ],
+            "graph": [
+                {"source": "oracle", "rows": QUICK_ROWS},
+                {"source": "estimated", "method": ["ges-boss", "ges", "pc", "chow-liu"], "rows": QUICK_ROWS},
+            ],
+        }
+    )
     frame = regret_by_rows(results[results["policy"] == POLICY])
-    frame.to_csv(folder / "by_rows.csv", index=False, float_format="%.6g")
-    png, svg = save(draw_by_rows(frame), folder / "by_rows")
-    report = write_report(folder)
-    text = reading(frame, results)
-    if options.write_results:
-        write_section("estimated_vs_oracle", f"```\n{text}\n```")
-        keep_figure(png, "estimated_vs_oracle")
-    sys.stdout.write(f"{text}\n\nWritten: {png}, {svg}, {folder / 'by_rows.csv'}, {report}\n")
-    return 1 if counts["failed"] else 0
+    frame.to_csv(run.folder / "by_rows.csv", index=False, float_format="%.6g")
+    save(draw_by_rows(frame), run.folder / "estimated_vs_oracle")
+    write_report(run.folder / "study")
+    return {"estimated_vs_oracle": f"```\n{reading(frame, results)}\n```"}
 
 
 def reading(frame: pd.DataFrame, results: pd.DataFrame) -> str:
@@ -103,13 +89,3 @@ def _line(name: str, values: list[str], rights: pd.Series) -> str:
     return f"  {name:<10}" + "".join(
         f"{value:>8} {right:>4.0%} " for value, right in zip(values, rights, strict=True)
     )
-
-
-def _quick(study: Study) -> Study:
-    """Keep the first and the last system, graphs from 300 and 3,000 rows, and two runs."""
-    graphs = tuple(graph for graph in study.graphs if graph["rows"] in (300, 3000))
-    return replace(study, systems=(study.systems[0], study.systems[-1]), graphs=graphs, runs=2)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

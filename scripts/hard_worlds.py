@@ -23,8 +23,8 @@ from hard_worlds_goals import goals, regret_table
 from hard_worlds_runs import estimated_graph, play_run
 from hard_worlds_settings import Player, World, worlds
 from joblib import Parallel, delayed, parallel_config
-from record_file import keep, kept
 from results_page import add_option, markdown_table, write_section
+from results_run import keep, kept
 
 from cb_pgm.cli.console import progress
 from discovery import EssentialGraph

@@ -7,17 +7,15 @@ how ties are broken.
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from pathlib import Path
 
 import networkx as nx
-from printed_algorithms import Run, Slips, outcome
-from results_page import add_option, write_section
+from printed_algorithms import Run as Printed
+from printed_algorithms import Slips, outcome
+from results_run import Run
 
 from cb_pgm import search
 from cb_pgm.search.central_node import central_node
@@ -25,7 +23,9 @@ from cb_pgm.search.cliques import rooted_clique_tree
 from cb_pgm.search.search_state import SearchState
 from discovery import EssentialGraph
 
-PAGE = Path("cb_pgm/README.md")
+__all__ = ["make"]
+
+NODES = 5  # of the DAGs enumerated
 
 #: Returns the number of questions asked on a case, and whether X_R was missed.
 Asker = Callable[[EssentialGraph, "nx.DiGraph[str]", str], tuple[int, bool]]
@@ -94,7 +94,7 @@ def whole_cliques(graph: EssentialGraph) -> search.Search:
 
 def cliques_throughout(graph: EssentialGraph, dag: nx.DiGraph[str], reward_variable: str) -> tuple[int, bool]:
     """Run mended Algorithm 2 with cliques in trees too; return its questions and whether it missed X_R."""
-    run = Run(graph, dag, reward_variable, Slips(trees_by_cliques=True), random.Random(0))
+    run = Printed(graph, dag, reward_variable, Slips(trees_by_cliques=True), random.Random(0))
     named = run.outcome()
     return len(run.asked), reward_variable not in named
 
@@ -175,24 +175,10 @@ def questions_table(n: int, seed: int) -> Iterator[str]:
             yield f"| {name} | {label} | {cases} | {questions} | {questions / cases:.2f} | {missed} |"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--nodes", type=int, default=5, help="nodes of the DAGs enumerated (default: 5)")
-    parser.add_argument(
-        "--seed", type=int, default=0, help="for the random order and the random graphs (default: 0)"
-    )
-    add_option(parser, str(PAGE))
-    arguments = parser.parse_args()
-    for name, table in (("slips", slips_table), ("questions", questions_table)):
-        lines = []
-        for line in table(arguments.nodes, arguments.seed):
-            lines.append(line)
-            sys.stdout.write(f"{line}\n")
-            sys.stdout.flush()
-        if arguments.write_results:
-            write_section(name, "\n".join(lines), PAGE)
-        sys.stdout.write("\n")
-
-
-if __name__ == "__main__":
-    main()
+def make(run: Run) -> dict[str, str]:
+    """Return the tables "slips" and "questions" of cb_pgm/README.md."""
+    nodes = 3 if run.quick else NODES
+    return {
+        "slips": "\n".join(slips_table(nodes, run.seed)),
+        "questions": "\n".join(questions_table(nodes, run.seed)),
+    }

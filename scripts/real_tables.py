@@ -4,7 +4,7 @@ The packages are installed in an environment of their own, so that this one stay
 
     python -m venv tables
     tables/bin/pip install statsmodels scikit-learn causaldata lifelines vega_datasets
-    python scripts/real_tables.py tables/lib/python3.*/site-packages [--write-results]
+    scripts/results --only real_tables --packages tables/lib/python3.*/site-packages
 
 A table that is refused is tried once more, with the flags that the message gives to paste.
 """
@@ -22,11 +22,13 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pandas as pd
-from results_page import add_option, markdown_table, write_section
+from results_page import markdown_table
+from results_run import Run
 
 from cb_pgm.cli.program import main as cb_pgm
 
-SECTION = "real-tables"
+__all__ = ["add_options", "make"]
+
 #: Each package's tables, relative to the folder of all packages.
 TABLES = {
     "statsmodels": [
@@ -92,13 +94,17 @@ TABLES = {
 }
 
 
-def main() -> None:
-    """Try every table and print what it took."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("packages", type=Path, metavar="SITE_PACKAGES", help="the folder of all packages")
-    add_option(parser)
-    options = parser.parse_args()
-    rows = list(tried(options.packages))
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of all packages."""
+    parser.add_argument("--packages", type=Path, required=True, metavar="SITE_PACKAGES")
+
+
+def make(run: Run) -> dict[str, str]:
+    """Return the section "real-tables"."""
+    packages = getattr(run.given, "packages", None)
+    if packages is None:
+        return {}  # only with --only real_tables --packages SITE_PACKAGES
+    rows = list(tried(packages))
     taken = sum(row[3] != "refused" for row in rows)
     as_they_are = sum(row[3] == "as it is" for row in rows)
     text = (
@@ -106,9 +112,7 @@ def main() -> None:
         f"with the flags that one message gave. Stata files and JSON were turned into CSV first.\n\n"
         + markdown_table(["table", "package", "size", "it took", "seconds"], rows)
     )
-    print(text)
-    if options.write_results:
-        write_section(SECTION, text)
+    return {"real-tables": text}
 
 
 def tried(packages: Path) -> Iterator[list[str]]:
@@ -156,7 +160,3 @@ def discovered(path: Path, flags: list[str]) -> str | None:
         except SystemExit:  # the message gave no flag that can be typed as it is
             code = 2
     return said.getvalue() if code else None
-
-
-if __name__ == "__main__":
-    main()

@@ -17,15 +17,30 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-__all__ = ["RESULTS", "add_option", "keep_figure", "markdown_table", "replaced", "write_section"]
+__all__ = [
+    "FIGURES",
+    "RESULTS",
+    "add_option",
+    "keep_figure",
+    "markdown_table",
+    "page_of",
+    "replaced",
+    "write_section",
+]
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
+PAGES = (RESULTS, Path(__file__).parent.parent / "cb_pgm" / "README.md")
 FIGURES = Path(__file__).with_name("figures")
 
 
 def add_option(parser: argparse.ArgumentParser, page: str = "scripts/RESULTS.md") -> None:
     """Add --write-results."""
     parser.add_argument("--write-results", action="store_true", help=f"write the outcome into {page}, too")
+
+
+def page_of(name: str) -> Path:
+    """Return the page that has the section `name`."""
+    return next(page for page in PAGES if f"<!-- {name} -->" in page.read_text(encoding="utf-8"))
 
 
 def write_section(name: str, text: str, page: Path = RESULTS) -> None:

@@ -1,7 +1,5 @@
 """Soak sessions and studies: processes, kills, a full disk, two studies on one folder, a long session.
 
-    python scripts/soak.py [--minutes N] [--write-results]
-
 Each part takes its share of the time. It counts the rows that were acknowledged and those that are kept
 after all; it compares results with those of an undisturbed study byte by byte; and every line on stderr
 must be one of the program's own sentences.
@@ -23,9 +21,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from results_page import add_option, markdown_table, write_section
+from results_page import markdown_table
+from results_run import Run
 
 from cb_pgm import Session
+
+__all__ = ["add_options", "make"]
 
 ROOT = Path(__file__).resolve().parent.parent
 STATES = {"a": ["0", "1"], "b": ["0", "1", "2"], "y": ["0", "1"]}
@@ -68,12 +69,14 @@ OWN = re.compile(
 )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add --minutes."""
     parser.add_argument("--minutes", type=float, default=10.0, help="time in all (default: 10)")
-    add_option(parser)
-    options = parser.parse_args()
-    seconds = options.minutes * 60
+
+
+def make(run: Run) -> dict[str, str]:
+    """Return the section "soak"; a row that is lost, or an error that isn't in words, ends the program."""
+    minutes = 0.5 if run.quick else getattr(run.given, "minutes", 10.0)
     rows: list[tuple[str, ...]] = []
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -81,25 +84,23 @@ def main() -> None:
         for part, share in ((killed_tellers, 0.3), (full_disk, 0.1), (studies, 0.4), (long_session, 0.2)):
             began = time.monotonic()
             (work / part.__name__).mkdir()
-            outcome = part(work / part.__name__, share * seconds)
+            outcome = part(work / part.__name__, share * 60 * minutes, run.seed)
             rows += [(*row, f"{time.monotonic() - began:.0f} s") for row in outcome]
             sys.stderr.write(f"{part.__name__} has ended\n")
     table = markdown_table(["what", "disturbed", "acknowledged", "kept", "raw errors", "time"], rows)
-    lasted = (
-        f"Ran with --minutes {options.minutes:g}; it took {(time.monotonic() - started) / 60:.1f} minutes."
-    )
-    sys.stdout.write(f"{lasted}\n\n{table}\n")
-    if options.write_results:
-        write_section("soak", f"{lasted}\n\n{table}")
     counts = [(int(row[2].replace(",", "")), int(row[3].replace(",", ""))) for row in rows]
     if any(kept < acknowledged for acknowledged, kept in counts) or any(row[4] != "0" for row in rows):
-        sys.exit("Expected all that was acknowledged to be kept, and no raw error, but found otherwise")
+        sys.exit(
+            f"{table}\nExpected all that was acknowledged to be kept and no raw error but found otherwise"
+        )
+    lasted = (time.monotonic() - started) / 60
+    return {"soak": f"Ran with --minutes {minutes:g}; it took {lasted:.1f} minutes.\n\n{table}"}
 
 
-def killed_tellers(work: Path, seconds: float) -> Iterator[tuple[str, ...]]:
+def killed_tellers(work: Path, seconds: float, seed: int) -> Iterator[tuple[str, ...]]:
     """Four processes tell rows to one session, and are killed at random moments."""
     start(work / "session")
-    rng, end, slowness = random.Random(1), time.monotonic() + seconds, time_to_start(work)
+    rng, end, slowness = random.Random(seed + 1), time.monotonic() + seconds, time_to_start(work)
     acknowledged = kills = raw = 0
     while time.monotonic() < end:
         tellers = [
@@ -127,7 +128,7 @@ def killed_tellers(work: Path, seconds: float) -> Iterator[tuple[str, ...]]:
     )
 
 
-def full_disk(work: Path, seconds: float) -> Iterator[tuple[str, ...]]:
+def full_disk(work: Path, seconds: float, _: int) -> Iterator[tuple[str, ...]]:
     """A file-size limit, as on a full disk, hits sessions and studies; both go on when there is room."""
     end = time.monotonic() + seconds
     filled = cuts = raw = raw_studies = acknowledged = kept = 0
@@ -163,7 +164,7 @@ def full_disk(work: Path, seconds: float) -> Iterator[tuple[str, ...]]:
     yield "studies resumed after a full disk", f"{cuts} full", str(total), str(same), str(raw_studies)
 
 
-def studies(work: Path, seconds: float) -> Iterator[tuple[str, ...]]:
+def studies(work: Path, seconds: float, seed: int) -> Iterator[tuple[str, ...]]:
     """Two studies at a time on one folder, killed and resumed, and in the end equal to an undisturbed one."""
     toml = work / "study.toml"
     toml.write_text(STUDY)
@@ -171,7 +172,7 @@ def studies(work: Path, seconds: float) -> Iterator[tuple[str, ...]]:
     began = time.monotonic()
     program(work, "study", str(toml), "--out", str(whole))
     undisturbed = time.monotonic() - began
-    rng, end = random.Random(2), time.monotonic() + seconds
+    rng, end = random.Random(seed + 2), time.monotonic() + seconds
     kills = refused = raw = same = total = 0
     while not total or time.monotonic() < end:
         out = work / f"out-{total}"
@@ -196,7 +197,7 @@ def studies(work: Path, seconds: float) -> Iterator[tuple[str, ...]]:
     )  # fmt: skip
 
 
-def long_session(work: Path, seconds: float) -> Iterator[tuple[str, ...]]:
+def long_session(work: Path, seconds: float, _: int) -> Iterator[tuple[str, ...]]:
     """One row a tell, 100,000 of them or as many as fit the time; reopened now and then.
 
     In memory where the machine has a file system there: otherwise it would measure how fast a disk syncs.
@@ -272,7 +273,3 @@ def tables(folder: Path) -> list[bytes]:
         return [(folder / name).read_bytes() for name in ("results.csv", "curves.csv")]
     except FileNotFoundError:
         return []
-
-
-if __name__ == "__main__":
-    main()

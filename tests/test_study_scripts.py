@@ -1,5 +1,6 @@
 """The studies' scripts run through, leave what they say, and count right."""
 
+import importlib
 import itertools
 import subprocess
 import sys
@@ -9,11 +10,11 @@ import headline
 import headline_runs
 import headline_settings
 import headline_text
-import numpy as np
 import pandas as pd
 import pytest
-import record_file
-import scaling
+import results
+import results_run
+import trees
 import ucb_plus
 from pictures import ink, words
 
@@ -28,16 +29,56 @@ def run(script: str, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def test_every_table_is_made_by_a_script_that_says_what_it_takes() -> None:
+    for name, module in results.TABLES.items():
+        assert callable(importlib.import_module(module).make), name
+    with pytest.raises(SystemExit):
+        results.main(["--only", "tress"])
+
+
+def test_a_table_is_made_and_written_and_the_same_seed_gives_the_same(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("Before.\n<!-- trees -->\n<!-- /trees -->\n")
+    made = []
+    monkeypatch.setattr(results, "page_of", lambda name: page)
+    for number, seed in enumerate((3, 3, 4)):
+        out = tmp_path / str(number)
+        arguments = ["--only", "trees", "--jobs", "1", "--seed", str(seed), "--out", str(out)]
+        assert results.main([*arguments, "--quick"]) == 0
+        made.append((out / "trees.md").read_text())
+    assert made[0] == made[1] != made[2]
+    assert made[0] in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        results.main(["--only", "trees", "--quick", "--write-results"])
+    monkeypatch.setattr(trees, "make", lambda run: {"trees": f"seed {run.seed}"})
+    assert results.main(["--only", "trees", "--seed", "5", "--out", str(out), "--write-results"]) == 0
+    assert page.read_text() == "Before.\n<!-- trees -->\nseed 5\n<!-- /trees -->\n"
+
+
+def test_what_was_played_is_kept_but_for_a_half_written_record(tmp_path):
+    work = results_run.Run("some", tmp_path, jobs=1)
+    assert work.each(divmod, [(7, 2), (9, 4)]) == [[3, 1], [2, 1]]
+    with (tmp_path / "records.jsonl").open("a", encoding="utf-8") as written:
+        written.write('["(1, 1)", ')
+    assert work.each(forbidden, [(9, 4), (7, 2)]) == [[2, 1], [3, 1]]
+    assert work.each(divmod, [(9, 4), (1, 1)]) == [[2, 1], [1, 0]]
+
+
+def forbidden(*unit):
+    raise AssertionError(f"{unit} is played again")
+
+
 @pytest.mark.slow
 def test_estimated_vs_oracle(tmp_path):
     """About a minute. Its frame holds what its results say of each system, method and number of rows."""
-    said = run("estimated_vs_oracle.py", "--out", str(tmp_path))
+    arguments = ("--only", "estimated_vs_oracle", "--out", str(tmp_path))
+    said = run("results.py", *arguments)
     frame = pd.read_csv(tmp_path / "by_rows.csv")
-    results = pd.read_csv(tmp_path / "results.csv").query("policy == 'cn-ucb'")
+    played = pd.read_csv(tmp_path / "study" / "results.csv").query("policy == 'cn-ucb'")
     methods = {"oracle", "ges-boss", "ges", "pc", "chow-liu"}
     assert set(frame["method"]) == methods
     assert len(frame) == 2 * len(methods) * 2  # systems, methods, numbers of rows
-    means = results.groupby(["system", "method", "rows"])["regret"].mean()
+    means = played.groupby(["system", "method", "rows"])["regret"].mean()
     for row in frame.itertuples():
         assert row.regret == pytest.approx(means[row.system, row.method, row.rows], rel=1e-4)
         assert 0 <= row.right <= 1
@@ -45,68 +86,19 @@ def test_estimated_vs_oracle(tmp_path):
     assert all(
         name in said for name in (*frame["system"], "ges-boss", "ges", "pc", "chow-liu", "screening", "ucb")
     )
-    assert ink(tmp_path / "by_rows.png") > 0.01
-    drawn = " ".join(words(tmp_path / "by_rows.svg"))
+    assert ink(tmp_path / "estimated_vs_oracle.png") > 0.01
+    drawn = " ".join(words(tmp_path / "estimated_vs_oracle.svg"))
     assert all(name in drawn for name in (*frame["system"], "ges-boss", "ges", "pc", "chow-liu"))
-    page = (tmp_path / "report.html").read_text("utf-8")
+    page = (tmp_path / "study" / "report.html").read_text("utf-8")
     assert all(name in page for name in frame["system"])
-    assert run("estimated_vs_oracle.py", "--out", str(tmp_path)) == said  # resumed: nothing left to play
+    assert run("results.py", *arguments) == said  # resumed: nothing left to play
 
 
-def test_ucb_plus_plays_every_number_of_parents_and_measures_against_the_best_joint_state():
-    regrets = {
-        (k, horizon, player, number): 100.0 * k + number
-        for k in ucb_plus.PARENTS
-        for horizon in ucb_plus.HORIZONS
-        for player in ucb_plus.PLAYERS
-        for number in range(2)
-    }
-    lines = ucb_plus.as_markdown(regrets).splitlines()
-    assert len(lines) == 2 + 6
-    assert lines[2] == "| k = 1, T = 2,000 | 100 ± 0 | 100 ± 0 | 100 ± 0 | 100 ± 0 |"
-    moss, screening = (ucb_plus.regret(2, 2000, player, 0) for player in ("MOSS", "screening"))
-    assert 0 < screening < moss
-
-
-@pytest.mark.slow
-def test_scaling(tmp_path):
-    """About 15 seconds. Every curve of the configuration is measured and gets its exponent."""
-    said = run("scaling.py", "--out", str(tmp_path))
-    times = pd.read_csv(tmp_path / "times.csv")
-    assert set(times["along"]) == {"n", "rows", "n_states", "rounds"}
-    assert (times["seconds"] >= 0).all()
-    found = pd.read_csv(tmp_path / "growth.csv")
-    assert len(found) == times[["along", "what"]].drop_duplicates().shape[0]
-    assert all(what in said for what in found["what"])
-    assert ink(tmp_path / "growth.png") > 0.01
-    drawn = " ".join(words(tmp_path / "growth.svg"))
-    assert all(what in drawn for what in found["what"])
-
-
-def test_growth_finds_the_exponent_of_a_power_law():
-    sizes = np.array([10, 100, 1000, 10_000])
-    times = pd.DataFrame(
-        {"along": "n", "what": "job", "size": sizes, "repeat": 0, "seconds": 1e-6 * sizes**1.5}
-    )
-    found = scaling.growth(pd.concat([times, times.assign(repeat=1)]))
-    assert found["exponent"].tolist() == pytest.approx([1.5])
-    assert found["largest"].tolist() == [10_000]
-    assert found["seconds"].tolist() == pytest.approx([1.0])
-
-
-def test_growth_is_drawn_for_every_job_that_is_configured():
-    """Every name of the configuration is a job, and every curve gets a line."""
-    import tomllib
-
-    configuration = tomllib.loads((SCRIPTS / "scaling.toml").read_text("utf-8"))
-    curves = [(along, what) for along, jobs in configuration["along"].items() for what in jobs]
-    assert {what for _, what in curves} <= set(scaling.JOBS)
-    times = pd.DataFrame(
-        [(along, what, size, 0, size * 1e-5) for along, what in curves for size in (2, 4, 8)],
-        columns=["along", "what", "size", "repeat", "seconds"],
-    )
-    figure = scaling.draw_growth(times, configuration["held"])
-    assert sum(len(axes.get_lines()) for axes in figure.axes) == len(curves)
+def test_ucb_plus_is_measured_against_the_best_joint_state_of_the_parents():
+    for n_parents in (1, 2):
+        system = instances.random_tables(n_parents=n_parents, seed=1)
+        best = headline_runs.best_mean(system)
+        assert system.best_arm()[1] + ucb_plus.beyond(system) == pytest.approx(best)
 
 
 # -- the headline --------------------------------------------------------------------------------------------
@@ -205,14 +197,3 @@ def test_headline(tmp_path):
         assert words_of in said
     assert ink(tmp_path / "headline.png") > 0.01
     assert run("headline.py", "--out", str(tmp_path)) == said
-
-
-def test_a_half_written_record_is_cut_off_and_the_file_goes_on(tmp_path):
-    file = tmp_path / "records.jsonl"
-    assert record_file.kept(file) == record_file.kept(None) == []
-    record_file.keep(file, {"a": np.float64(0.5), "b": "\u2028"})
-    with file.open("a", encoding="utf-8") as written:
-        written.write('{"a": 1')
-    assert record_file.kept(file) == [{"a": 0.5, "b": "\u2028"}]
-    record_file.keep(file, [1])
-    assert record_file.kept(file) == [{"a": 0.5, "b": "\u2028"}, [1]]

@@ -86,7 +86,7 @@ class ScreeningUCB(Policy):
 
     Notes
     -----
-    O(n^p) a round for sets of up to p variables; `scripts/bench` measures it.
+    O(n^p) a round for sets of up to p variables; `scripts/results --only bench` measures it.
     """
 
     name = "screening"
