@@ -28,13 +28,18 @@ from math import fsum
 import networkx as nx
 import numpy as np
 
-from discovery.estimation.scores import Pair, Parents, Score, class_of_columns, class_score, parents_of
+from discovery.estimation.scores import (
+    ROUNDING,
+    Pair,
+    Parents,
+    Score,
+    class_of_columns,
+    class_score,
+    parents_of,
+)
 from discovery.estimation.watch import SearchStopped, Watch
 
 __all__ = ["better_by_orders", "canonical_order", "run_boss", "starts"]
-
-#: Scores that differ by less are equal: sums of local scores differ by as much in rounding, in nats.
-_ROUNDING = 1e-6
 
 
 def starts(n_variables: int) -> int:
@@ -84,7 +89,7 @@ def better_by_orders(score: Score, found: Parents, watch: Watch | None = None) -
                 search = _Order(trees, rng.permutation(len(rank)).tolist())
             with suppress(SearchStopped):
                 search.climb()
-            if search.total() > highest + _ROUNDING:
+            if search.total() > highest + ROUNDING:
                 arrows = [(rank[tail], rank[head]) for tail, head in search.arrows()]
                 best, highest = parents_of(len(rank), arrows), search.total()
     return best
@@ -265,8 +270,8 @@ class _Order:
             totals.append(own[place].score + gained)
         totals.reverse()
         highest = max(totals)
-        best = max(place for place, total in enumerate(totals) if total >= highest - _ROUNDING)
-        if totals[best] <= totals[before] + _ROUNDING:
+        best = max(place for place, total in enumerate(totals) if total >= highest - ROUNDING)
+        if totals[best] <= totals[before] + ROUNDING:
             return False
         for variable in others[min(before, best) : max(before, best)]:
             if variable in turned:

@@ -1,4 +1,4 @@
-"""The graph with the highest score: by GES, by BOSS, or by BOSS from GES's graph.
+"""The graph with the highest score: by GES, by BOSS, or by BOSS from GES's graph; of few variables, of all.
 
 The weight of BDeu's prior decides how many edges a graph has. Unless it is given, it is chosen by the data
 ([1]_): BDeu is the probability of the table given the graph and the weight, so the search goes to the weight
@@ -19,9 +19,10 @@ from functools import partial
 
 from discovery.estimation.boss import better_by_orders, run_boss
 from discovery.estimation.counted_scores import BIC, BDeu
+from discovery.estimation.exact import EXACT_UP_TO, better_of_all
 from discovery.estimation.ges import incremental_ges
 from discovery.estimation.interventional import DataScore, RegimeCounts
-from discovery.estimation.scores import AdjacencyScore, Pair, Parents, Score, class_score
+from discovery.estimation.scores import ROUNDING, AdjacencyScore, Pair, Parents, Score, class_score
 from discovery.estimation.watch import Watch
 
 __all__ = ["SAMPLE_SIZES", "ScoreSearch", "ScoredGraph"]
@@ -112,7 +113,14 @@ class ScoreSearch:
             found = by_ges.found if other == size else self._ges(other)
             return better_by_orders(self._known[other], found, self._watch)
 
-        return self._rising(size, ges_and_boss)[0]
+        best = self._rising(size, ges_and_boss)[0]
+        if len(best.found) <= EXACT_UP_TO:
+            for other, score in self._known.items():
+                found = better_of_all(score, best.found, self._watch)
+                total = class_score(score, found)
+                if total > best.total + ROUNDING:
+                    best = ScoredGraph(found, self._scores[other], total)
+        return best
 
     def _ges(self, size: float) -> Parents:
         return incremental_ges(self._known[size], self._watch)

@@ -16,7 +16,19 @@ from numpy.typing import NDArray
 from discovery.graphs.characterization import class_of_dag
 from discovery.graphs.meek import PartiallyDirectedGraph
 
-__all__ = ["AdjacencyScore", "Pair", "Parents", "Score", "class_of_columns", "class_score", "parents_of"]
+__all__ = [
+    "ROUNDING",
+    "AdjacencyScore",
+    "Pair",
+    "Parents",
+    "Score",
+    "class_of_columns",
+    "class_score",
+    "parents_of",
+]
+
+#: Scores that differ by less are equal: sums of local scores differ by as much in rounding, in nats.
+ROUNDING = 1e-6
 
 Pair = tuple[int, int]
 Parents = tuple[tuple[int, ...], ...]
