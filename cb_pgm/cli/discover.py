@@ -72,7 +72,8 @@ def execute(options: Namespace) -> None:
     """Estimate the graph, write it and print it."""
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.problem.graph_files import estimated_graph
-    from discovery import TableSettings, read
+    from cb_pgm.tables import read_table
+    from discovery import TableSettings
     from discovery.estimation.settings import EstimateSettings
 
     if options.json and options.format is not None:
@@ -82,7 +83,7 @@ def execute(options: Namespace) -> None:
         check_folder(options.out, force=options.force)
     settings = EstimateSettings(**settings_of(options, EstimateSettings)).resolved()
     with waiting("Reading the table and estimating its graph") as show:
-        table = read(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
+        table = read_table(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
         own = None if options.check is None else _own_graph(options.check, table)
         _say_what_it_takes(len(table.variables), settings.method)
         used = estimated_graph(table, settings, progress=show, interruptible=True)

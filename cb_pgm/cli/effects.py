@@ -71,22 +71,22 @@ def execute(options: Namespace) -> None:
 
 def _read(options: Namespace) -> DiscreteTable:
     """Read the table; of a trial only what was set at random and blocks, where not all of it can be used."""
+    from cb_pgm.tables import read_table
     from discovery.errors import TableError
-    from discovery.table.discrete_table import read
     from discovery.table.settings import TableSettings
 
     settings = TableSettings(**settings_of(options, TableSettings))
     trial = [] if hasattr(options, "graphs") else list(getattr(options, "randomised", ()))
     if not trial:
-        return read(options.csv, options.reward, settings)
+        return read_table(options.csv, options.reward, settings)
     trial += getattr(options, "block", ())
     if settings.missing == "refuse":
         try:
             keep = [*settings.keep, *(name for name in trial if name not in settings.keep)]
-            return read(options.csv, options.reward, replace(settings, keep=keep))
+            return read_table(options.csv, options.reward, replace(settings, keep=keep))
         except TableError:
             pass  # the trial's own columns may do
-    return read(options.csv, options.reward, settings, trial=trial)
+    return read_table(options.csv, options.reward, settings, trial=trial)
 
 
 def _write(report: EffectsReport, variables: Sequence[str], folder: Path) -> None:

@@ -259,6 +259,7 @@ _METAVARS: Mapping[str, str] = {
     "policies": "NAME",
     "reward": "COL[=STATE]",
     "separator": "CHAR",
+    "encoding": "NAME",
     "truth": "BIF",
     "worth": "D",
 }

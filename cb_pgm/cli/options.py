@@ -31,7 +31,7 @@ __all__ = [
 TABLE_HELP = "observations: a header, then one row for each; CSV, also .tsv or .csv.gz, or Parquet"
 
 #: The settings of a table that most tables need.
-TABLE = "reward ignore missing bins na"
+TABLE = "reward ignore missing bins na weights"
 
 #: The settings of the search, which stand in the knowledge file.
 SEARCH = " ".join(SEARCH_SETTINGS)

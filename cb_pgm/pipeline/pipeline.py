@@ -27,9 +27,10 @@ from cb_pgm.problem.graph_files import widened
 from cb_pgm.problem.problem import Problem, without_columns
 from cb_pgm.problem.truth import check_against_truth, read_truth, with_flipped_reward
 from cb_pgm.simulation import EarlierRows, drawn_rows, simulate
+from cb_pgm.tables import read_table
 from cb_pgm.wording import listed
 from discovery.estimation.settings import EstimateSettings
-from discovery.table.discrete_table import DiscreteTable, read
+from discovery.table.discrete_table import DiscreteTable
 
 if TYPE_CHECKING:
     from cb_pgm.effects.report import EffectsReport
@@ -70,7 +71,7 @@ class Pipeline(RunSettings):
             If a file can't be read.
         """
         self._check()
-        table = without_columns(read(self.csv, self.reward, self), self.hidden)
+        table = without_columns(read_table(self.csv, self.reward, self), self.hidden)
         rewards_of(table)  # raises without rewards that differ
         problem = Problem(
             table,

@@ -13,7 +13,7 @@ from cb_pgm.session.from_table import from_table
 from cb_pgm.session.settings import check_states
 from cb_pgm.session.setup import Beginning, Setup
 from discovery.documents import toml_content
-from discovery.table.rows import find_reward
+from discovery.table.roles import find_reward
 
 __all__ = ["prepare"]
 

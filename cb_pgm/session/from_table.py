@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cb_pgm import tables
 from cb_pgm.errors import SessionError
 from cb_pgm.model.fitting import choose_reward_parents
 from cb_pgm.pipeline.budget import budget_warnings
@@ -19,8 +20,9 @@ from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.setup import Beginning, Setup
 from cb_pgm.wording import number
-from discovery.table.discrete_table import DiscreteTable, Source, read
-from discovery.table.rows import MIN_ROWS, find_reward
+from discovery.table.discrete_table import DiscreteTable, Source
+from discovery.table.roles import find_reward
+from discovery.table.rows import MIN_ROWS
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
 
@@ -58,7 +60,7 @@ def read_table(setup: Setup, source: Source) -> tuple[DiscreteTable, RewardColum
     """
     if setup.reward is None:
         raise SessionError("Expected a reward, COL or COL=STATE, but found none: give --reward")
-    table = read(source, setup.reward, setup)
+    table = tables.read_table(source, setup.reward, setup)
     name, state = find_reward(setup.reward, (table.reward_column or "",), "the table")
     return table, setup.reward_column(name, state, table.reward_states)
 

@@ -9,7 +9,7 @@ import csv
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -21,12 +21,12 @@ from cb_pgm.session.events import Asked, Event, Rows, Told
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.state import OpenPull
 from cb_pgm.session.status import setting_text
+from cb_pgm.tables import EXPORT_COLUMNS
 from cb_pgm.wording import listed, nearest
 from discovery.table.column_names import check_names
-from discovery.table.columns import Column, ColumnBuilder, NumberColumn, RawTable
+from discovery.table.columns import ColumnBuilder, RawTable
 from discovery.table.csv_reader import read_text
-from discovery.table.number_format import PLAIN, NumberFormat, as_number
-from discovery.table.session_export import EXPORT_COLUMNS
+from discovery.table.numbers import as_number
 from discovery.wording import quoted
 
 __all__ = ["RowSource", "check_rows", "digest_of", "exported_rows", "read_rows"]
@@ -205,7 +205,7 @@ class _StateReader:
     def of(cls, settings: SessionSettings, variable: str) -> _StateReader:
         return cls(settings.states[variable], settings.merged.get(variable, {}), settings.na)
 
-    def code(self, text: str, written: NumberFormat) -> int:
+    def code(self, text: str, number: float) -> int:
         """Return the index of a state by its name, of an interval by a number in it; −1 if there is none.
 
         A state that was merged into another means that one.
@@ -214,13 +214,9 @@ class _StateReader:
             return self.states.index(text)
         if text == "" or text in self.na:
             return self.states.index(_MISSING) if _MISSING in self.states else -1
-        number = written.number(text)
         for name in (*self.states, *self.merged):
             low, high = _interval(name)
-            same = text == name or (
-                number is not None and (low <= number < high or number == as_number(name))
-            )
-            if same:
+            if text == name or low <= number < high or number == as_number(name):
                 return self.states.index(self.merged.get(name, name))
         return -1
 
@@ -230,17 +226,11 @@ def _codes(
 ) -> NDArray[np.int16]:
     """Return the codes of a column; −1 for an unknown state, of which the first is a fault."""
     column = table.columns[variable]
-    written = PLAIN
-    if isinstance(column, NumberColumn):
-        texts: Sequence[str] = [f"{value:.17g}" for value in column.values]
-        indices: NDArray[np.int64] = np.arange(len(texts))
-    else:
-        texts, indices, written = column.texts, column.codes.astype(np.int64), column.format
-    code_of = np.array([reader.code(text, written) for text in texts], dtype=np.int16)
-    codes = code_of[indices]
+    code_of = [reader.code(text, number) for text, number in zip(column.texts, column.values, strict=True)]
+    codes = np.array(code_of, dtype=np.int16)[column.codes]
     if faults is not None and (codes < 0).any():
         row = int(np.argmax(codes < 0))
-        text = texts[indices[row]]
+        text = column.texts[column.codes[row]]
         expected = f"the state {listed(reader.states, last='or')}"
         faults.append(_Fault(row, variable, expected, quoted(text) if text else "nothing", _UNKNOWN))
     return codes
@@ -264,11 +254,10 @@ def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDAr
     fields = np.zeros(table.n_rows)
     low, high = reward.limits
     column = table.columns[reward.column]
-    written = PLAIN if isinstance(column, NumberColumn) else column.format
     for row in range(table.n_rows):
         text = _text(table, reward.column, row)
-        number = written.number(text)
-        if number is None:
+        number = float(column.values[column.codes[row]])
+        if math.isnan(number):
             found = quoted(text) if text else "nothing"
             faults.append(_Fault(row, reward.column, "a number as the reward", found, _CORRECT))
             break
@@ -281,9 +270,7 @@ def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDAr
 
 
 def _text(table: RawTable, name: str, row: int) -> str:
-    column: Column = table.columns[name]
-    if isinstance(column, NumberColumn):
-        return f"{column.values[row]:.17g}"
+    column = table.columns[name]
     return column.texts[int(column.codes[row])]
 
 
@@ -325,6 +312,6 @@ def _from_mappings(rows: Iterable[Mapping[str, object]]) -> RawTable:
                 f"{number} of {source}: give all columns in one order"
             )
     for name in names:
-        builders[name].add(tuple("" if row[name] is None else str(row[name]) for row in given))
+        builders[name].add(("" if row[name] is None else str(row[name]) for row in given), len(given))
     columns = {name: builder.column() for name, builder in builders.items()}
     return RawTable(names, columns, len(given), "", source)

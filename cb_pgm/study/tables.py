@@ -8,7 +8,8 @@ from functools import lru_cache
 from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.problem.problem import Problem, settable_states
 from cb_pgm.study.parts import Part
-from discovery import TableSettings, read
+from cb_pgm.tables import read_table
+from discovery import TableSettings
 from discovery.estimation.settings import METHODS, EstimateSettings
 
 __all__ = ["LIST_KEYS", "TABLE_KEYS", "problem_of", "unit_of"]
@@ -30,7 +31,7 @@ def problem_of(part: Part) -> Problem:
         If the table or a setting isn't valid.
     """
     settings = {key: value for key, value in part.settings if key in _TABLE_SETTINGS}
-    table = read(
+    table = read_table(
         part["table"] if part.frame is None else part.frame, part["reward"], TableSettings(**settings)
     )
     estimation = EstimateSettings(method=part.get("method", METHODS[0]), knowledge=part.get("knowledge"))

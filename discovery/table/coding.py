@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.table.binning import bin_numbers, merge_rare_states
-from discovery.table.columns import Column, TextColumn
+from discovery.table.columns import Codes, Column
 from discovery.table.problems import Problem
 from discovery.table.settings import TableSettings
 from discovery.wording import listed, quoted
 
-__all__ = ["CodedVariable", "appearances", "code_variable"]
+__all__ = ["CodedVariable", "appearances", "code_variable", "look_alikes"]
 
 #: A column of more distinct numbers than this is taken for a measurement.
 MAX_NUMBERS = 20
@@ -29,7 +29,6 @@ _MARKERS = frozenset(
     {"na", "nan", "n/a", "#n/a", "null", "none", "nil", "missing", "?", "-", "--", ".", "inf"}
 )
 _FEW_BINS = 3
-_FEW_MARKERS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +84,14 @@ def code_variable(
     The coded variable, or the problem that there are too many states.
     """
     n_rows = int(observed.sum())
-    most = math.inf if any_number else n_rows / ROWS_PER_STATE
-    numbers = None if any_number else column.numbers()
     seen = column.take(observed)
+    codes: Codes
     notes: list[tuple[str, str]] = []
     merged: dict[str, str] = {}
-    if numbers is not None and seen.n_distinct > min(most, MAX_NUMBERS):
+    most = math.inf if any_number else n_rows / ROWS_PER_STATE
+    numbers = None if any_number else column.numbers()
+    binned = numbers is not None and seen.n_distinct > min(MAX_NUMBERS, most)
+    if numbers is not None and binned:
         if settings.bins is None:
             return _too_many_numbers(name, seen, n_rows)
         codes, states = _binned(numbers, settings.bins, settings.bin_rule, observed)
@@ -100,11 +101,9 @@ def code_variable(
                 f"{quoted(name)} ({seen.n_distinct} into {len(states)})",
             )
         )
-    elif isinstance(column, TextColumn):
-        codes, states = _ordered(column)
-        notes += _lookalikes(name, column)
     else:
-        return _too_many_texts(name, seen, n_rows, settings)
+        codes, states = _ordered(column)
+        notes += look_alikes(name, column)
     if settings.merge_rare is not None:
         share = settings.merge_rare if settings.merge_rare >= 1 else settings.merge_rare * observed.sum()
         label = _free_label("other", states)
@@ -117,19 +116,19 @@ def code_variable(
     counts = np.bincount(codes[observed], minlength=len(states))
     shown = np.flatnonzero(counts)
     if len(shown) > max(most, 1) or (len(states) > MOST_STATES and not any_number):
-        if numbers is not None and settings.bins is not None:
+        if binned:
             return _too_many_numbers(name, seen, n_rows, len(shown))
         return _too_many_texts(name, seen, n_rows, settings)
     if len(shown) < len(states):
         order = [*shown, *np.flatnonzero(counts == 0)]
-        codes = np.argsort(order).astype(np.int16)[codes]
+        codes = np.argsort(order)[codes]
         states = tuple(states[code] for code in order)
         hidden = f"{listed(states[len(shown) :])} of {quoted(name)}"
         notes.append(("states that only interventional rows show are not among the table's", hidden))
-    return CodedVariable(codes, states, len(shown), tuple(notes), merged)
+    return CodedVariable(codes.astype(np.int16), states, len(shown), tuple(notes), merged)
 
 
-def appearances(codes: NDArray[np.int16], n_states: int) -> NDArray[np.int16]:
+def appearances(codes: Codes, n_states: int) -> NDArray[np.int16]:
     """Renumber codes by first appearance, so that columns alike up to renaming of states become equal.
 
     Examples
@@ -149,17 +148,13 @@ def _free_label(label: str, states: tuple[str, ...]) -> str:
     return label
 
 
-def _ordered(column: TextColumn) -> tuple[NDArray[np.int16], tuple[str, ...]]:
+def _ordered(column: Column) -> tuple[Codes, tuple[str, ...]]:
     """Sort the states; missing values, where there are any, come last under a name of their own."""
-    texts = [text for text in column.texts if text]
-    numbers = {text: column.format.number(text) for text in texts}
-    if None in numbers.values():
-        texts.sort()
-    else:
-        texts.sort(key=lambda text: (numbers[text] or 0.0, text))
-    place = {text: code for code, text in enumerate(texts)}
-    place[""] = len(texts)
-    codes = np.array([place[text] for text in column.texts], dtype=np.int16)[column.codes]
+    numeric = not column.odd_texts
+    value = dict(zip(column.texts, column.values, strict=True))
+    texts = sorted(filter(None, column.texts), key=lambda text: (value[text] if numeric else 0.0, text))
+    place = {text: code for code, text in enumerate([*texts, ""])}
+    codes = np.array([place[text] for text in column.texts], dtype=np.int32)[column.codes]
     states = tuple(texts)
     return codes, (*states, _free_label("missing", states)) if "" in column.texts else states
 
@@ -175,17 +170,17 @@ def _binned(
     return codes, states if known.all() else (*states, "missing")
 
 
-def _lookalikes(name: str, column: TextColumn) -> Iterator[tuple[str, str]]:
+def look_alikes(name: str, column: Column) -> Iterator[tuple[str, str]]:
     """Note states that may be meant as one, or as none; they are kept as they are."""
     states = sorted(filter(None, column.texts))
-    by_number: dict[object, str] = {}
+    value = dict(zip(column.texts, column.values, strict=True))
+    alike: dict[object, str] = {}
     for state in states:
-        number = column.format.number(state)
-        key = state.casefold() if number is None else number
-        if key in by_number:
-            twins = f"{quoted(by_number[key])} and {quoted(state)} of {quoted(name)}"
+        key = state.casefold() if np.isnan(value[state]) else float(value[state])
+        if key in alike:
+            twins = f"{quoted(alike[key])} and {quoted(state)} of {quoted(name)}"
             yield "states that look like one are kept apart", twins
-        by_number.setdefault(key, state)
+        alike.setdefault(key, state)
     texts = column.odd_texts
     if len(texts) == 1 and len(states) > 2 and texts[0].casefold() in _MARKERS:
         marker = f"{quoted(texts[0])} of {quoted(name)}"
@@ -211,32 +206,16 @@ def _too_many_numbers(name: str, column: Column, n_rows: int, n_states: int | No
 
 def _too_many_texts(name: str, column: Column, n_rows: int, settings: TableSettings) -> Problem:
     """Return the problem of a column with too many states, or with texts among many numbers."""
-    odd = column.odd_texts
     quoted_name = shlex.quote(name)
     expected = f"at most a tenth as many values as there are rows, and at most {MOST_STATES},"
     insists = name in settings.keep
     leave_out = "don't keep the column" if insists else f"leave the column out (--ignore {quoted_name})"
     ignore = () if insists else (("--ignore", name),)
     found = f"{column.n_distinct} values in {n_rows} rows of {quoted(name)}"
-    if odd and 2 * len(odd) < column.n_distinct and len(odd) <= _FEW_MARKERS:
-        known = (*column.missing_texts, *odd)
+    counts = np.bincount(column.codes)
+    rare = counts < ROWS_PER_STATE
+    if 2 <= (~rare).sum() < min(MOST_STATES, n_rows / ROWS_PER_STATE) and counts[rare].sum() <= n_rows / 2:
         return Problem(
-            expected,
-            f"{column.n_distinct} numbers and texts like {quoted(odd[0])} in {n_rows} rows of {quoted(name)}",
-            f"count such texts as missing (--na {shlex.join(known)}) or {leave_out}",
-            tuple(("--na", text) for text in known),
+            expected, found, f"{leave_out} or merge the rare ones (--merge-rare {ROWS_PER_STATE})", ignore
         )
-    if isinstance(column, TextColumn):
-        counts = np.bincount(column.codes)
-        rare = counts < ROWS_PER_STATE
-        if (
-            2 <= (~rare).sum() < min(MOST_STATES, n_rows / ROWS_PER_STATE)
-            and counts[rare].sum() <= n_rows / 2
-        ):
-            return Problem(
-                expected,
-                found,
-                f"{leave_out} or merge the rare ones (--merge-rare {ROWS_PER_STATE})",
-                ignore,
-            )
     return Problem(expected, found, leave_out, ignore)

@@ -1,62 +1,62 @@
 """The columns of a table as read, before any of them is interpreted.
 
-A `TextColumn` keeps each distinct text once and an index per row. A column with more distinct texts than an
-index can distinguish is a `NumberColumn`, which can only be binned, be a reward, or be refused. An empty text
-or NaN is a missing value; texts that count as missing ("NA", if a person doesn't say otherwise) have become
-empty. A `ColumnBuilder` makes a column of either kind from fields that come block by block.
+A column keeps each distinct text once, and for each row the index of its text. An empty text is a missing
+value; texts that count as missing ("NA", if a person doesn't say otherwise) have become empty.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discovery.table.number_format import PLAIN, NumberFormat, formats_of
+from discovery.table.numbers import decimal_marks, numbers_of
 
-__all__ = [
-    "MAX_STATES",
-    "Column",
-    "ColumnBuilder",
-    "NumberColumn",
-    "RawTable",
-    "TextColumn",
-    "with_formats",
-]
+__all__ = ["Codes", "Column", "ColumnBuilder", "RawTable", "with_decimals"]
 
-#: The largest number of texts that int16 codes can distinguish.
-MAX_STATES = 32_767
-_ODD_TEXTS = 5
+#: Indices of texts, int16 or int32.
+Codes: TypeAlias = NDArray[np.signedinteger[Any]]
+
+#: The largest number of texts that int16 can tell apart.
+_MOST_INT16 = 32_767
 
 
 @dataclass(frozen=True, eq=False)
-class TextColumn:
+class Column:
     """A column as its distinct texts and, for each row, the index of its text.
 
     Attributes
     ----------
     codes
-        int16 [n_rows], indices into `texts`.
+        int16 or int32 [n_rows], indices into `texts`.
     texts
         In order of first appearance, without surrounding blanks; each occurs in some row.
-    format
-        How numbers are written among the texts.
+    decimal
+        The decimal mark of its numbers, "." or ",".
     missing_texts
         The texts that were read as missing values.
     """
 
-    codes: NDArray[np.int16]
+    codes: Codes
     texts: tuple[str, ...]
-    format: NumberFormat = PLAIN
+    decimal: str = "."
     missing_texts: tuple[str, ...] = ()
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """float64 [n_texts]: the number that each text is; NaN for those that are none, or missing."""
+        return numbers_of(self.texts, self.decimal)
 
     @property
     def missing(self) -> NDArray[np.bool_]:
         """bool [n_rows]: the rows in which the field is empty."""
-        return np.array([text == "" for text in self.texts], dtype=np.bool_)[self.codes]
+        if "" not in self.texts:
+            return np.zeros(len(self.codes), dtype=np.bool_)
+        return np.equal(self.codes, self.texts.index(""))
 
     @property
     def n_distinct(self) -> int:
@@ -66,67 +66,32 @@ class TextColumn:
     @property
     def odd_texts(self) -> tuple[str, ...]:
         """The texts that aren't finite numbers."""
-        return tuple(text for text in self.texts if text and self.format.number(text) is None)
+        return tuple(
+            text for text, value in zip(self.texts, self.values, strict=True) if text and value != value
+        )
 
     def numbers(self) -> NDArray[np.float64] | None:
         """float64 [n_rows], NaN where missing; None if a text isn't a finite number, or all are missing."""
-        values = [math.nan if text == "" else self.format.number(text) for text in self.texts]
-        if any(value is None for value in values) or not self.n_distinct:
-            return None
-        return np.array(values, dtype=np.float64)[self.codes]
+        return None if self.odd_texts or not self.n_distinct else self.values[self.codes]
 
-    def take(self, rows: NDArray[np.bool_]) -> TextColumn:
-        """Return the column at the rows chosen by `rows`, bool [n_rows], with the texts that occur there."""
-        if rows.all():
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Column:
+        """Return the column at the rows chosen, bool [n_rows] or indices, with the texts that occur there."""
+        if rows.dtype == np.bool_ and rows.all():
             return self
-        codes = self.codes[rows]
-        used = np.flatnonzero(np.bincount(codes, minlength=len(self.texts)))
-        place = np.zeros(len(self.texts), dtype=np.int16)
+        return self._recoded(self.codes[rows], self.texts)
+
+    def without(self, texts: Collection[str]) -> Column:
+        """Return the column with these texts as missing values."""
+        emptied = ["" if text in texts else text for text in self.texts]
+        index = {text: place for place, text in enumerate(dict.fromkeys(emptied))}
+        place = np.array([index[text] for text in emptied], dtype=np.int32)
+        return self._recoded(place[self.codes], tuple(index))
+
+    def _recoded(self, codes: Codes, texts: tuple[str, ...]) -> Column:
+        used = np.flatnonzero(np.bincount(codes, minlength=len(texts)))
+        place = np.zeros(len(texts), dtype=_code_type(len(used)))
         place[used] = np.arange(len(used))
-        return replace(self, codes=place[codes], texts=tuple(self.texts[index] for index in used))
-
-
-@dataclass(frozen=True, eq=False)
-class NumberColumn:
-    """A column with more than `MAX_STATES` distinct texts, as numbers.
-
-    Attributes
-    ----------
-    values
-        float64 [n_rows], NaN where a field is empty or isn't a finite number.
-    odd
-        bool [n_rows]: where a field is neither empty nor a finite number.
-    odd_texts
-        Some of those fields.
-    missing_texts
-        The texts that were read as missing values.
-    """
-
-    values: NDArray[np.float64]
-    odd: NDArray[np.bool_]
-    odd_texts: tuple[str, ...] = ()
-    missing_texts: tuple[str, ...] = ()
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """bool [n_rows]: the rows in which the field is empty."""
-        return np.isnan(self.values) & ~self.odd
-
-    @property
-    def n_distinct(self) -> int:
-        """The number of distinct values that aren't missing; each field that is no number counts as one."""
-        return len(np.unique(self.values[~np.isnan(self.values)])) + int(self.odd.sum())
-
-    def numbers(self) -> NDArray[np.float64] | None:
-        """float64 [n_rows], NaN where missing; None if a field isn't a finite number."""
-        return None if self.odd.any() else self.values
-
-    def take(self, rows: NDArray[np.bool_]) -> NumberColumn:
-        """Return the column at the rows chosen by `rows`, bool [n_rows]."""
-        return self if rows.all() else replace(self, values=self.values[rows], odd=self.odd[rows])
-
-
-Column = TextColumn | NumberColumn
+        return replace(self, codes=place[codes], texts=tuple(texts[index] for index in used))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +112,8 @@ class RawTable:
         The table's name in messages.
     warnings
         What a person should know about it, one line each.
+    decimal
+        The decimal mark on which its columns agree; None where none settles it.
     """
 
     names: tuple[str, ...]
@@ -155,22 +122,33 @@ class RawTable:
     sha256: str
     source: str
     warnings: tuple[str, ...] = field(default=())
+    decimal: str | None = None
 
 
-def with_formats(columns: Mapping[str, Column], *, comma_separates: bool) -> dict[str, Column]:
-    """Return the columns with the formats in which they write numbers, found from all of them."""
-    texts = {
-        name: [text for text in column.texts if text]
-        for name, column in columns.items()
-        if isinstance(column, TextColumn)
-    }
-    found = formats_of(texts, comma_separates=comma_separates)
-    return {
-        name: replace(column, format=found[name])
-        if name in found and isinstance(column, TextColumn)
-        else column
-        for name, column in columns.items()
-    }
+def with_decimals(
+    table: RawTable, decimal: str | None, *, written: Collection[str], comma_separates: bool
+) -> RawTable:
+    """Return the table with the decimal marks of its columns, and a warning where nothing settles them.
+
+    Parameters
+    ----------
+    table
+        The table as read.
+    decimal
+        The mark, if it is known.
+    written
+        The columns that people or programs wrote as text; the others have decimal points.
+    comma_separates
+        As in `decimal_marks`.
+    """
+    texts = {name: [text for text in table.columns[name].texts if text] for name in written}
+    warnings: list[str] = []
+    if decimal is None:
+        marks, decimal, warnings = decimal_marks(texts, comma_separates=comma_separates)
+    else:
+        marks = dict.fromkeys(written, decimal)
+    columns = {name: replace(column, decimal=marks.get(name, ".")) for name, column in table.columns.items()}
+    return replace(table, columns=columns, decimal=decimal, warnings=(*table.warnings, *warnings))
 
 
 class ColumnBuilder:
@@ -180,72 +158,21 @@ class ColumnBuilder:
     ----------
     missing_texts
         The texts that count as missing values, besides the empty one.
-    comma_separates
-        Whether the comma separates fields, as `formats_of` needs to know.
     """
 
-    def __init__(self, missing_texts: Collection[str] = (), *, comma_separates: bool = True) -> None:
+    def __init__(self, missing_texts: Collection[str] = ()) -> None:
         self._indices = _Indices(missing_texts)
-        self._comma_separates = comma_separates
-        self._codes: list[NDArray[np.int16]] = []
-        self._format: NumberFormat | None = None
-        self._values: list[NDArray[np.float64]] = []
-        self._odd: list[NDArray[np.bool_]] = []
-        self._odd_texts: dict[str, None] = {}
+        self._blocks: list[Codes] = []
 
-    def add(self, fields: tuple[str, ...]) -> None:
-        """Add the fields of the next rows; blanks around them are dropped."""
-        if self._format is not None:
-            values, odd = self._numbers(fields, self._format)
-            self._values.append(values)
-            self._odd.append(odd)
-            return
-        codes = np.fromiter(map(self._indices.__getitem__, fields), dtype=np.int32, count=len(fields))
-        self._codes.append(codes.astype(np.int16))
-        if len(self._indices.distinct) > MAX_STATES:
-            self._become_numbers(codes)
-        elif len(self._indices) > 4 * MAX_STATES:  # the same texts with ever other blanks around them
-            self._indices.clear()
+    def add(self, fields: Iterable[str], count: int) -> None:
+        """Add the `count` fields of the next rows; blanks around them are dropped."""
+        codes = np.fromiter(map(self._indices.__getitem__, fields), dtype=np.int32, count=count)
+        self._blocks.append(codes.astype(_code_type(len(self._indices.distinct)), copy=False))
 
     def column(self) -> Column:
         """Return the column of all fields added."""
-        missing_texts = tuple(self._indices.missing_found)
-        if self._format is not None:
-            values, odd = np.concatenate(self._values), np.concatenate(self._odd)
-            return NumberColumn(values, odd, tuple(self._odd_texts), missing_texts)
-        codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int16)
-        return TextColumn(codes, tuple(self._indices.distinct), missing_texts=missing_texts)
-
-    def _become_numbers(self, last: NDArray[np.int32]) -> None:
-        """Turn the texts read so far into numbers; `last` are the codes of the last block."""
-        texts = tuple(self._indices.distinct)
-        found = formats_of({"": [text for text in texts if text]}, comma_separates=self._comma_separates)
-        self._format = found.get("", PLAIN)
-        values, odd = self._numbers(texts, self._format)
-        for codes in [*(block.astype(np.int32) for block in self._codes[:-1]), last]:
-            self._values.append(values[codes])
-            self._odd.append(odd[codes])
-        self._codes = []
-        self._indices.distinct.clear()
-        self._indices.clear()
-
-    def _numbers(
-        self, fields: tuple[str, ...], written: NumberFormat
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        if written == PLAIN:
-            try:  # four times as fast where, as mostly, every field is a number
-                quick = np.fromiter(map(float, fields), dtype=np.float64, count=len(fields))
-            except ValueError:
-                quick = np.full(1, np.nan)
-            if np.isfinite(quick).all() and "_" not in "".join(fields):
-                return quick, np.zeros(len(fields), dtype=np.bool_)
-        texts = [self._indices.text(field) for field in fields]
-        values = [math.nan if text == "" else written.number(text) for text in texts]
-        for text, value in zip(texts, values, strict=True):
-            if value is None and len(self._odd_texts) < _ODD_TEXTS:
-                self._odd_texts[text] = None
-        odd = np.array([value is None for value in values], dtype=np.bool_)
-        return np.array([math.nan if value is None else value for value in values]), odd
+        codes = np.concatenate(self._blocks) if self._blocks else np.zeros(0, dtype=np.int16)
+        return Column(codes, tuple(self._indices.distinct), missing_texts=tuple(self._indices.missing_found))
 
 
 class _Indices(dict[str, int]):
@@ -258,14 +185,14 @@ class _Indices(dict[str, int]):
         self.distinct: dict[str, int] = {}
 
     def __missing__(self, field: str) -> int:
-        index = self.distinct.setdefault(self.text(field), len(self.distinct))
-        self[field] = index
-        return index
-
-    def text(self, field: str) -> str:
-        """Return the field without blanks around it, or the empty text if it counts as missing."""
         text = field.strip()
         if text in self._missing_texts:
             self.missing_found[text] = None
-            return ""
-        return text
+            text = ""
+        index = self.distinct.setdefault(text, len(self.distinct))
+        self[field] = index
+        return index
+
+
+def _code_type(n_texts: int) -> type[np.int16] | type[np.int32]:
+    return np.int16 if n_texts <= _MOST_INT16 else np.int32

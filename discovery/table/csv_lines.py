@@ -1,4 +1,4 @@
-"""Prepare the lines of a CSV file for Python's csv module, and split them into records.
+"""Split the lines of a CSV file into records with Python's csv module.
 
 Skipped are a first line such as ``sep=;``, which tells a spreadsheet the separator, and comments: lines that
 begin with "#" above the header, and below it those that don't have as many fields as the header. A line that
@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from discovery.errors import TableError
-from discovery.table.number_format import as_number
+from discovery.table.numbers import as_number
 
 __all__ = [
     "SAMPLE_LINES",
     "SEPARATORS",
     "Records",
     "commented_header",
-    "sample_records",
+    "sampled",
     "separator_line",
     "sniffed",
-    "widths_of",
 ]
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
@@ -64,7 +64,7 @@ class Records:
         try:
             reader = csv.reader(self._tidy(), delimiter=self._separator, skipinitialspace=blanks, strict=True)
             for fields in reader:
-                if len(fields) > 1 or not _is_blank(fields):
+                if not _is_blank(fields):
                     yield begin, fields
                 begin = reader.line_num + 1
         except csv.Error as error:
@@ -76,32 +76,29 @@ class Records:
                 ) from None
             raise TableError(
                 "Expected quotes that open and close around a whole field but found others in the record "
-                f"that begins in line {begin} of {self._source} ({error}): "
-                f"close them, and write a quote within "
+                f"that begins in line {begin} of {self._source} ({error}): close them, and write a quote "
+                "within "
                 'quotes as ""'
             ) from None
 
     def _tidy(self) -> Iterator[str]:
         """Drop comments, and blanks after a closing quote, which the csv module refuses."""
-        blanks = None
-        if self._separator != " ":
-            blanks = re.compile(rf'" +(?={re.escape(self._separator)}|[\r\n]|$)')
+        blanks = re.compile(rf'" +(?={re.escape(self._separator)}|[\r\n]|$)')
         inside = False
 
         def tidy(match: re.Match[str]) -> str:
             closes = (inside + match.string.count('"', 0, match.start() + 1)) % 2 == 0
-            return '"' if closes else match.group()
+            return '"' if closes and self._separator != " " else match.group()
 
         for line in self._lines:
             if line.startswith("#") and not inside and self._is_comment(line):
                 self.n_comments += 1
                 yield "\n"
-                continue
-            if '"' not in line:
+            elif '"' in line:
+                yield blanks.sub(tidy, line)
+                inside ^= line.count('"') % 2 == 1
+            else:
                 yield line
-                continue
-            yield blanks.sub(tidy, line) if blanks is not None else line
-            inside ^= line.count('"') % 2 == 1
 
     def _is_comment(self, line: str) -> bool:
         if self.width is None:
@@ -111,11 +108,6 @@ class Records:
         except csv.Error:  # a quote opens here and may close in a later line: not a comment
             return False
         return len(fields) != self.width
-
-
-def _is_blank(fields: list[str]) -> bool:
-    """Return whether a record has no fields, or one of blanks only."""
-    return len(fields) < 2 and not any(field.strip() for field in fields)
 
 
 def separator_line(sample: list[str]) -> str | None:
@@ -133,8 +125,8 @@ def commented_header(sample: list[str], separator: str) -> int:
     The last of them is the header itself if it has as many fields as the line below, which looks like data:
     a field of it is a number, or occurs again further down in its column. Then "# x,y" becomes "x,y".
     """
-    first = next((place for place, line in enumerate(sample) if _is_text(line)), 0)
-    below = next((place for place, line in enumerate(sample) if _is_text(line) and line[0] != "#"), None)
+    first = next((place for place, line in enumerate(sample) if line.strip()), 0)
+    below = next((place for place, line in enumerate(sample) if line.strip() and line[0] != "#"), None)
     comments = [place for place in range(first, below or 0) if sample[place].startswith("#")]
     if below is None or not comments:
         return 0
@@ -149,11 +141,11 @@ def commented_header(sample: list[str], separator: str) -> int:
 
 
 def sniffed(sample: list[str], source: str) -> str:
-    """Decide the separator: the one that splits the header and the sample's rows into equally many fields.
+    """Decide the separator: the one that splits the sample's records into equally many fields.
 
-    There must be at least 2 fields. If no separator does so, it is the one with the widest header, so that
-    the error is about the row at fault; if the header contains no separator, it is the comma, so that the
-    error is about a single column.
+    There must be at least 2 fields. If no separator does so, it is the one on whose width most records agree,
+    so that the error is about the row at fault; if no record contains a separator, it is the comma, so that
+    the error is about a single column.
 
     Raises
     ------
@@ -161,42 +153,46 @@ def sniffed(sample: list[str], source: str) -> str:
         If several separators do so.
     """
     lines = [line for line in sample if not line.startswith("#")] or sample
-    widths = {separator: widths_of(lines, separator) for separator in SEPARATORS}
-    splitting = [separator for separator, found in widths.items() if found and found[0] > 1]
-    even = [separator for separator in splitting if len(set(widths[separator])) == 1]
+    agreeing: dict[str, tuple[bool, int, int]] = {}
+    for separator in SEPARATORS:
+        widths = Counter(len(fields) for _, fields in sampled(lines, separator))
+        width, count = max(
+            ((w, n) for w, n in widths.items() if w > 1), key=lambda one: one[::-1], default=(0, 0)
+        )
+        if width:
+            agreeing[separator] = len(widths) == 1, count, width
+    even = [separator for separator, (alike, *_) in agreeing.items() if alike]
     if len(even) > 1:
         raise TableError(
             f"Expected one separator but found that {' and '.join(SEPARATORS[one] for one in even)} each "
             f"split {source} into rows of one width: name the right one (--separator)"
         )
-    return even[0] if even else max(splitting, key=lambda separator: widths[separator][0], default=",")
+    return max(agreeing, key=lambda separator: agreeing[separator], default=",")
 
 
-def widths_of(sample: Sequence[str], separator: str) -> list[int]:
-    """Return the numbers of fields of the sample's records, up to the first that can't be read."""
-    widths = [len(fields) for fields in sample_records(sample, separator)]
-    return widths[:-1] if len(sample) == SAMPLE_LINES else widths  # the last record may be cut
-
-
-def sample_records(sample: Sequence[str], separator: str) -> list[list[str]]:
-    """Return the sample's records that aren't blank, up to the first that can't be read."""
+def sampled(sample: Sequence[str], separator: str) -> list[tuple[int, list[str]]]:
+    """Return the sample's records that aren't blank, with their lines, up to the first that can't be read."""
     records = []
+    reader = csv.reader(sample, delimiter=separator, skipinitialspace=True)
+    begin = 1
     try:
-        for fields in csv.reader(sample, delimiter=separator, skipinitialspace=True):
+        for fields in reader:
             if not _is_blank(fields):
-                records.append(fields)  # noqa: PERF401 - what was read before an error is wanted
+                records.append((begin, fields))
+            begin = reader.line_num + 1
     except csv.Error:
         pass  # reported with its place when the rows are read
-    return records
+    return records[:-1] if len(sample) == SAMPLE_LINES else records  # the last record may be cut
 
 
-def _is_text(line: str) -> bool:
-    return bool(line.strip())
+def _is_blank(fields: list[str]) -> bool:
+    """Return whether a record has no fields, or one of blanks only."""
+    return len(fields) < 2 and not any(field.strip() for field in fields)
 
 
 def _is_header(comment: str, below: list[str], separator: str) -> bool:
-    names, *others = sample_records([comment[1:]], separator) or [[]]
-    rows = sample_records(below, separator)
+    (_, names), *others = sampled([comment[1:]], separator) or [(0, [])]
+    rows = [fields for _, fields in sampled(below, separator)]
     if others or len(names) < 2 or not rows or len(rows[0]) != len(names):
         return False
     if any(as_number(name) is not None for name in names):

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from discovery.errors import TableError
 from discovery.table.columns import RawTable
+from discovery.table.counts import counted_rows
 from discovery.table.csv_reader import Progress, read_text
 from discovery.table.frame import read_frame
-from discovery.table.rows import MIN_ROWS, UsedRows, find_reward, select_rows
-from discovery.table.session_export import as_log
+from discovery.table.roles import find_reward
+from discovery.table.rows import MIN_ROWS, UsedRows, select_rows
 from discovery.table.settings import MISSING_TEXTS, BinRule, Missing, TableSettings
 from discovery.table.spellings import noticed_spellings
 from discovery.table.variables import CodedVariables, code_variables
@@ -28,10 +29,23 @@ from discovery.wording import no_column
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DiscreteTable", "InterventionalRows", "Source", "read", "read_csv", "source_name"]
+__all__ = [
+    "DiscreteTable",
+    "InterventionalRows",
+    "Source",
+    "coded_table",
+    "read",
+    "read_columns",
+    "read_csv",
+    "source_name",
+]
 
 #: A CSV or Parquet file, or a pandas data frame.
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
+
+
+#: A table with more columns than this for each row is refused.
+COLUMNS_PER_ROW = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +100,11 @@ class DiscreteTable:
     constants
         The columns that were dropped because they have one state only, with that state.
     reward_column, reward_states
-        The column that the reward was taken from, and the values that it shows, in the order of text; none
-        where there are more than 32,767.
+        The column that the reward was taken from, and the values that it shows, in the order of text.
     merged
         For each variable with rare states merged into one, those states and the name of the one.
+    decimal
+        The decimal mark on which the columns agree, "." or ","; None where none settles it.
     """
 
     codes: NDArray[np.int16] = field(repr=False)
@@ -103,6 +118,7 @@ class DiscreteTable:
     reward_column: str | None = None
     reward_states: tuple[str, ...] = ()
     merged: dict[str, dict[str, str]] = field(default_factory=dict)
+    decimal: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -127,6 +143,7 @@ class DiscreteTable:
         bins: int | None = None,
         bin_rule: BinRule = "quantile",
         merge_rare: float | None = None,
+        weights: str | None = None,
         intervention_column: str | None = None,
     ) -> DiscreteTable:
         """Take a data frame as `read_csv` takes a file: the same settings, the same refusals.
@@ -147,6 +164,7 @@ class DiscreteTable:
             bins=bins,
             bin_rule=bin_rule,
             merge_rare=merge_rare,
+            weights=weights,
             intervention_column=intervention_column,
         )
         return read(frame, reward, settings)
@@ -163,8 +181,11 @@ def read_csv(
     bins: int | None = None,
     bin_rule: BinRule = "quantile",
     merge_rare: float | None = None,
+    weights: str | None = None,
     intervention_column: str | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
+    skip_rows: int = 0,
     progress: Progress | None = None,
 ) -> DiscreteTable:
     """Read a table of observations: a header with the columns' names, then a row per observation.
@@ -172,16 +193,18 @@ def read_csv(
     Fields are text and stay text ("True" and "01" are states); an empty one is a missing value, and so are
     the usual marks. Separators (comma, semicolon, tab, pipe), quotes, a byte-order mark, any line ends,
     blanks around fields, a first line ``sep=;``, comments that begin with "#", R's row names, decimal
-    commas and separators of thousands are dealt with.
+    commas, separators of thousands, currencies, per cent, k and M are dealt with.
 
     Parameters
     ----------
     path
-        The file, in UTF-8, also compressed by gzip; or a Parquet file, for which pyarrow must be installed.
+        The file, also compressed by gzip; or a Parquet file, for which pyarrow must be installed.
     reward
         "col": that column's numbers; "col=state": 1 where the column has the state, else 0. The column isn't
         a variable then.
-    ignore, keep, na, missing, bins, bin_rule, merge_rare, intervention_column, separator
+    ignore, keep, na, missing, bins, bin_rule, merge_rare
+        As in `TableSettings`.
+    weights, intervention_column, separator, encoding, skip_rows
         As in `TableSettings`. Rows in which a variable was set go to ``.interventional``.
     progress
         Called with the bytes read and the bytes in all, now and then.
@@ -190,11 +213,11 @@ def read_csv(
     ------
     TableError
         In one line, if the file can't be read, is empty, binary or ragged; a column's name is empty or occurs
-        twice; a column named here doesn't exist; fewer than 2 variables or 20 rows are left (rows in which a
-        variable was set count where all are such). In a line each,
-        if the reward is neither numbers nor a known state, values are missing, or columns have too many
-        states. Columns that can't be variables (with one state only, of identifiers, of dates, without any
-        value, equal to another) are left out with a warning instead.
+        twice; a column named here doesn't exist; fewer than 2 variables (one beside a reward) or 20 rows are
+        left (rows in which a variable was set count where all are such), or 10 times as many columns as rows.
+        In a line each, if the reward is neither numbers nor a known state, values are missing, or columns
+        have too many states. Columns that can't be variables (with one state only, of identifiers, of dates,
+        without any value, equal to another) are left out with a warning instead.
 
     Examples
     --------
@@ -212,8 +235,11 @@ def read_csv(
         bins=bins,
         bin_rule=bin_rule,
         merge_rare=merge_rare,
+        weights=weights,
         intervention_column=intervention_column,
         separator=separator,
+        encoding=encoding,
+        skip_rows=skip_rows,
     )
     return read(path, reward, settings, progress)
 
@@ -247,17 +273,28 @@ def read(
         As in `read_csv`.
     """
     settings = TableSettings() if settings is None else settings
-    if isinstance(source, str | os.PathLike):
-        raw = read_text(
-            source,
-            separator=settings.separator,
-            ignore=settings.ignore,
-            na=settings.na,
-            progress=progress,
-        )
-    else:
-        raw = read_frame(source, ignore=settings.ignore, na=settings.na)
-    return _table(raw, reward, settings, trial)
+    return coded_table(read_columns(source, settings, progress), reward, settings, trial)
+
+
+def read_columns(source: Source, settings: TableSettings, progress: Progress | None = None) -> RawTable:
+    """Return the columns of a file or a frame as text, as `read` does before it gives them states.
+
+    Raises
+    ------
+    TableError
+        If the file can't be read, or isn't a table.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return read_frame(source, ignore=settings.ignore, na=settings.na)
+    return read_text(
+        source,
+        separator=settings.separator,
+        encoding=settings.encoding,
+        skip_rows=settings.skip_rows,
+        ignore=settings.ignore,
+        na=settings.na,
+        progress=progress,
+    )
 
 
 def source_name(source: Source) -> str:
@@ -265,18 +302,26 @@ def source_name(source: Source) -> str:
     return str(source) if isinstance(source, str | os.PathLike) else "the data frame"
 
 
-def _table(
+def coded_table(
     raw: RawTable, reward: str | None, settings: TableSettings, trial: Collection[str] = ()
 ) -> DiscreteTable:
-    """Code the variables of a table that was read, or refuse it."""
+    """Give the columns of a table states, or refuse it.
+
+    Raises
+    ------
+    TableError
+        As in `read_csv`.
+    """
     if not raw.n_rows:
         raise TableError(
             f"Expected rows below the header but found none in {raw.source}: give a table with rows"
         )
-    raw, settings = as_log(raw, settings)
+    raw, problems = counted_rows(raw, reward, settings)
     if trial:
         raw, settings = _of_trial(raw, reward, settings, trial)
+    _check_shape(raw)
     used = select_rows(raw, reward, settings)
+    used = replace(used, problems=(*problems, *used.problems))
     observed = used.targets < 0
     # With too few rows in which nothing was set, all rows decide about states, and no graph is estimated.
     deciding = observed if observed.sum() >= MIN_ROWS else np.ones_like(observed)
@@ -284,6 +329,11 @@ def _table(
         _check_rows(int(deciding.sum()), used, raw)
     coded = code_variables(used, deciding, settings, raw.source, trial=trial)
     warnings = [*raw.warnings, *noticed_spellings(raw), *used.warnings, *coded.warnings]
+    if len(coded.states) > deciding.sum():
+        warnings.append(
+            f"there are more variables than rows ({len(coded.states):,}, {deciding.sum():,}): many edges are "
+            "found by chance"
+        )
     rewards = None if used.rewards is None else used.rewards[observed]
     if rewards is not None and len(rewards) and np.ptp(rewards) == 0:
         warnings.append(f"every reward is {rewards[0]:g}: no intervention can look better than another")
@@ -305,6 +355,7 @@ def _table(
         reward_column=None if used.reward is None else used.reward[0],
         reward_states=used.reward_states,
         merged=coded.merged,
+        decimal=raw.decimal,
     )
 
 
@@ -322,6 +373,16 @@ def _of_trial(
     return replace(raw, columns=columns), replace(
         settings, ignore=ignore, keep=trial, missing=missing, intervention_column=None
     )
+
+
+def _check_shape(raw: RawTable) -> None:
+    """Refuse tables so wide that no graph can be told from chance: the search would have no end either."""
+    if len(raw.columns) > COLUMNS_PER_ROW * raw.n_rows:
+        raise TableError(
+            f"Expected at most {COLUMNS_PER_ROW} columns for each row but found {len(raw.columns):,} columns "
+            f"and {raw.n_rows:,} rows in {raw.source}: leave columns out (--ignore), or turn the table if its "
+            "rows are the variables"
+        )
 
 
 def _check_rows(n_rows: int, used: UsedRows, raw: RawTable) -> None:

@@ -6,17 +6,13 @@ from collections.abc import Collection
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from discovery.table.column_names import check_names
-from discovery.table.columns import Column, ColumnBuilder, RawTable, TextColumn, with_formats
+from discovery.table.columns import Column, ColumnBuilder, RawTable, with_decimals
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["read_frame"]
-
-_BLOCK_ROWS = 4_096
 
 
 def read_frame(
@@ -46,22 +42,22 @@ def read_frame(
     TableError
         If a column's name is empty or occurs twice, or a column to leave out doesn't exist.
     """
+    from pandas.api.types import is_numeric_dtype
+
     names = tuple(str(name).strip() for name in frame.columns)
     check_names(names, ignore, source)
-    ignored = set(ignore)
-    columns = with_formats(
-        {
-            name: _column(frame.iloc[:, position], na)
-            for position, name in enumerate(names)
-            if name not in ignored
-        },
-        comma_separates=True,
-    )
+    series = {name: frame.iloc[:, place] for place, name in enumerate(names) if name not in set(ignore)}
+    columns = {name: _column(values, na) for name, values in series.items()}
     digest = sha256()
     for name, column in columns.items():
-        digest.update(repr((name, column.texts if isinstance(column, TextColumn) else None)).encode())
-        digest.update((column.codes if isinstance(column, TextColumn) else column.values).tobytes())
-    return RawTable(names, columns, len(frame), digest.hexdigest(), source)
+        digest.update(repr((name, column.texts)).encode())
+        digest.update(column.codes.tobytes())
+    return with_decimals(
+        RawTable(names, columns, len(frame), digest.hexdigest(), source),
+        None,
+        written=[name for name, values in series.items() if not is_numeric_dtype(values)],
+        comma_separates=True,
+    )
 
 
 def _column(series: pd.Series, na: Collection[str]) -> Column:
@@ -70,8 +66,7 @@ def _column(series: pd.Series, na: Collection[str]) -> Column:
     if series.dtype == object:  # 1 and True are equal, but not as text
         series = series.map(str).where(series.notna())
     indices, values = pd.factorize(series)
-    texts = np.array([*map(str, values), ""], dtype=object)
+    texts = [*map(str, values), ""]
     builder = ColumnBuilder(na)
-    for begin in range(0, len(indices), _BLOCK_ROWS):
-        builder.add(tuple(texts[indices[begin : begin + _BLOCK_ROWS]]))  # index −1, missing, is the last
+    builder.add((texts[index] for index in indices), len(indices))  # index −1, missing, is the last
     return builder.column()

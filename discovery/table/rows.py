@@ -1,8 +1,4 @@
-"""Separate reward, interventions and variables, and choose the rows without missing values.
-
-The *reward column* and the *intervention column*, which names the column that was set in each row, aren't
-variables. Both may hold what only a person can interpret, so a message about them says what to write.
-"""
+"""Choose the columns and rows of a table that can be used, and say what keeps others from it."""
 
 from __future__ import annotations
 
@@ -14,20 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
-from discovery.table.columns import Column, NumberColumn, RawTable, TextColumn
-from discovery.table.number_format import as_number
+from discovery.table.coding import MAX_NUMBERS, ROWS_PER_STATE
+from discovery.table.columns import Column, RawTable
 from discovery.table.problems import Problem
-from discovery.table.reward_scale import far_off, unfit
+from discovery.table.reward_scale import far_off
+from discovery.table.roles import find_reward, odd_rewards, reward_values, row_targets, taken_out
 from discovery.table.settings import TableSettings
 from discovery.table.unusable import left_out
 from discovery.wording import listed, no_column, quoted
 
-__all__ = ["MIN_ROWS", "UsedRows", "find_reward", "reward_values", "row_targets", "select_rows"]
+__all__ = ["MIN_ROWS", "UsedRows", "fewest_variables", "select_rows"]
 
 #: The fewest rows from which a graph is estimated.
 MIN_ROWS = 20
-#: So many texts among numbers are taken for marks of missing values.
-_FEW_ODD = 2
+#: A column that misses more than this share of the rows may be left out rather than they.
+_COSTLY = 0.25
+#: So many texts among the numbers of a variable are taken for marks of missing values.
+_FEW_ODD = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +41,8 @@ class UsedRows:
         float64 [n_rows], finite; None without a reward column.
     reward
         The reward column's name and the column; None without one.
+    rewarded_state
+        The state of that column that is rewarded; None where its numbers are the reward.
     reward_states
         The values of the reward column in all rows, in the order of text.
     targets
@@ -60,12 +61,18 @@ class UsedRows:
     variables: dict[str, Column]
     rewards: NDArray[np.float64] | None
     reward: tuple[str, Column] | None
+    rewarded_state: str | None
     reward_states: tuple[str, ...]
     targets: NDArray[np.int32]
     warnings: tuple[str, ...]
     about_rows: tuple[str, ...]
     problems: tuple[Problem, ...]
     kinds: dict[str, str]
+
+
+def fewest_variables(reward: object) -> int:
+    """Return how many variables a table must have: one beside a reward, two without."""
+    return 2 if reward is None else 1
 
 
 def select_rows(raw: RawTable, reward: str | None, settings: TableSettings) -> UsedRows:
@@ -86,32 +93,46 @@ def select_rows(raw: RawTable, reward: str | None, settings: TableSettings) -> U
         If a column named in the settings doesn't exist, or has two roles.
     """
     variables = dict(raw.columns)
+    problems: list[Problem] = []
+    marks = tuple(dict.fromkeys(text for column in raw.columns.values() for text in column.missing_texts))
     rewards: NDArray[np.float64] | None = None
     found: tuple[str, Column] | None = None
-    problems: list[Problem] = []
+    state: str | None = None
+    about_rewards: list[str] = []
     if reward is not None:
         name, state = find_reward(reward, raw.names, raw.source)
-        found = name, _taken_out(variables, name, "reward", raw)
-    targets = np.full(raw.n_rows, -1, dtype=np.int32)
-    column = None
-    if settings.intervention_column is not None:
-        column = _taken_out(variables, settings.intervention_column, "intervention", raw)
-    for name_kept in settings.keep:
-        if name_kept not in raw.names:
-            raise TableError(
-                f"Expected columns to keep but found {no_column(name_kept, raw.names, raw.source)} (--keep)"
-            )
-    if found is not None:
-        rewards, problem = reward_values(found[1], name, state)
+        column = taken_out(variables, name, "reward", raw)
+        if state is None and (problem := odd_rewards(column, name, marks)):
+            problems.append(problem)
+            column = column.without(column.odd_texts)
+        rewards, problem = reward_values(column, name, state)
         problems += [problem] if problem else []
-    if column is not None and settings.intervention_column is not None:
+        about_rewards = [] if rewards is None else far_off(rewards, name)
+        found = name, column
+    targets = np.full(raw.n_rows, -1, dtype=np.int32)
+    if settings.intervention_column is not None:
+        column = taken_out(variables, settings.intervention_column, "intervention", raw)
         targets, problem = row_targets(column, raw.names, {settings.intervention_column}, raw.source)
         problems += [problem] if problem else []
+    for name in settings.keep:
+        if name not in raw.names:
+            raise TableError(
+                f"Expected columns to keep but found {no_column(name, raw.names, raw.source)} (--keep)"
+            )
     kinds, warnings = left_out(variables, settings.keep)
     variables = {name: column for name, column in variables.items() if name not in kinds}
-    warnings += [] if rewards is None else far_off(rewards, name)
-    warnings += _missing_texts({**variables, **(dict([found]) if found else {})})
-    keep, about_rows, about_missing = _complete_rows(variables, found, settings, raw)
+    for name, column in variables.items():
+        if problem := _odd_cells(name, column, marks):
+            problems.append(problem)
+            variables[name] = column.without(column.odd_texts)
+    columns = {**variables, **(dict([found]) if found else {})}
+    warnings += [*about_rewards, *_missing_texts(columns)]
+    if settings.missing == "refuse":
+        keep, about_missing = _decided(columns, found, raw.n_rows)
+        about_rows: list[str] = []
+    else:
+        keep, about_rows = _complete_rows(columns, found, settings, raw.n_rows)
+        about_missing = []
     advised = {name for problem in about_missing for flag, name in problem.flags if flag == "--ignore"}
     beyond = np.array([name not in variables for name in raw.names] + [False])[targets]
     on_reward = beyond & (targets == (raw.names.index(found[0]) if found else -1))
@@ -119,16 +140,12 @@ def select_rows(raw: RawTable, reward: str | None, settings: TableSettings) -> U
         if (odd & keep).any():
             about_rows.append(f"{(odd & keep).sum()} rows in which {what} was set were left out")
             keep &= ~odd
-    states: tuple[str, ...] = ()
-    if found is not None:
-        if isinstance(found[1], TextColumn):
-            states = tuple(sorted(filter(None, found[1].texts)))
-        found = found[0], found[1].take(keep)
     return UsedRows(
         {name: column.take(keep) for name, column in variables.items() if name not in advised},
         None if rewards is None else rewards[keep],
-        found,
-        states,
+        None if found is None else (found[0], found[1].take(keep)),
+        state,
+        () if found is None else tuple(sorted(filter(None, found[1].texts))),
         targets[keep],
         (*warnings, *about_rows),
         tuple(about_rows),
@@ -137,140 +154,21 @@ def select_rows(raw: RawTable, reward: str | None, settings: TableSettings) -> U
     )
 
 
-def find_reward(reward: str, names: Collection[str], source: str) -> tuple[str, str | None]:
-    """Split "col=state" after the longest column name that fits, since names may contain "="; "col" as it is.
-
-    Returns
-    -------
-    column, state
-        The state is None if the column's numbers are the reward.
-
-    Raises
-    ------
-    TableError
-        If there is no such column.
-
-    Examples
-    --------
-    >>> find_reward("a=b=c", ("a", "a=b"), "it"), find_reward(" a ", ("a", "a=b"), "it")
-    (('a=b', 'c'), ('a', None))
-    """
-    if reward.strip() in names:
-        return reward.strip(), None
-    ends = [position for position, character in enumerate(reward) if character == "="]
-    for end in reversed(ends):
-        if reward[:end].strip() in names:
-            return reward[:end].strip(), reward[end + 1 :].strip()
-    wanted = reward[: ends[0]] if ends else reward
-    raise TableError(f"Expected a reward column but found {no_column(wanted.strip(), names, source)}")
-
-
-def reward_values(
-    column: Column, name: str, state: str | None
-) -> tuple[NDArray[np.float64] | None, Problem | None]:
-    """Return the rewards, float64 [n_rows], NaN where they are missing; or why there are none.
-
-    A reward is the column's number; or, with a `state`, 1 where the column has it and 0 where it doesn't.
-    """
-    texts = column.texts if isinstance(column, TextColumn) else column.odd_texts
-    named = sorted(filter(None, texts))
-    if state is not None:
-        if isinstance(column, TextColumn) and state and state in texts:
-            values = np.array([np.nan if text == "" else float(text == state) for text in texts])
-            return values[column.codes], None
-        has = f"one of {listed(named)}" if named else "the column alone, since it holds numbers"
-        return None, Problem(
-            "a state of the reward column",
-            f"{quoted(state)}, which no row has in {quoted(name)},",
-            f"name {has} (--reward)",
-        )
-    numbers = column.numbers()
-    if numbers is not None:
-        problem = unfit(numbers, name)
-        return (numbers, None) if problem is None else (None, problem)
-    odd = sorted(column.odd_texts)
-    flags: tuple[tuple[str, str], ...] = ()
-    if not odd:
-        advice = "name another column (--reward)"
-    elif len(odd) <= _FEW_ODD < len(named):
-        tokens = shlex.join([*column.missing_texts, *odd])
-        advice = (
-            f"count what is no number as missing (--na {tokens}), or name a "
-            f"state to reward, as in --reward {shlex.quote(f'{name}={odd[0]}')}"
-        )
-    else:
-        advice = (
-            f"name the rewarded state, as in {name}=STATE with one of {listed(named)}, and try "
-            f"--reward {shlex.quote(f'{name}={named[-1]}')}"
-        )
-        flags = (("--reward", f"{name}={named[-1]}"),)
-    return None, Problem(
-        "finite numbers in the reward column",
-        f"{quoted(odd[0]) if odd else 'only empty fields'} in {quoted(name)}",
-        advice,
-        flags,
+def _odd_cells(name: str, column: Column, marks: Sequence[str]) -> Problem | None:
+    """Return the problem that a few texts stand among many numbers."""
+    odd = column.odd_texts
+    many = column.n_distinct > min(MAX_NUMBERS, len(column.codes) / ROWS_PER_STATE)
+    if not odd or not many or len(odd) > _FEW_ODD or 2 * len(odd) >= column.n_distinct:
+        return None
+    tokens = [*marks, *odd]
+    return Problem(
+        "numbers or states in a column",
+        f"{column.n_distinct} numbers and texts like {quoted(odd[0])} in {len(column.codes)} rows of "
+        f"{quoted(name)}",
+        f"count such texts as missing (--na {shlex.join(tokens)}) or leave the column out (--ignore "
+        f"{shlex.quote(name)})",
+        tuple(("--na", text) for text in tokens),
     )
-
-
-def row_targets(
-    column: Column, names: Sequence[str], taken: Collection[str], source: str
-) -> tuple[NDArray[np.int32], Problem | None]:
-    """Return the column that was set in each row, and what is wrong with the first entry that is none.
-
-    Parameters
-    ----------
-    column
-        The intervention column. An entry is a column's name or its number, counted from 1; it is empty or 0
-        where nothing was set.
-    names
-        Every column of the table, in order.
-    taken
-        The columns that can't have been set: the intervention column itself.
-    source
-        The name of the table in messages.
-
-    Returns
-    -------
-    targets
-        int32 [n_rows], positions in `names`; −1 where nothing was set.
-    problem
-        Of an entry that isn't a column, is one of `taken`, or could mean two columns.
-    """
-    nothing = np.full(len(column.missing), -1, dtype=np.int32)
-    if isinstance(column, NumberColumn):
-        return nothing, Problem(
-            "names of columns in the intervention column",
-            f"more than {len(names)} different entries",
-            "name another column (--intervention-column)",
-        )
-    targets = []
-    for code, text in enumerate(column.texts):
-        target, wrong = _target(text, names, taken, source)
-        if wrong:
-            row = int(np.argmax(column.codes == code)) + 1
-            return nothing, Problem(
-                "the name or number of the column that was set, or nothing,",
-                f"{wrong}, in data row {row} of the intervention column",
-                "correct it",
-            )
-        targets.append(target)
-    return np.array(targets, dtype=np.int32)[column.codes], None
-
-
-def _taken_out(variables: dict[str, Column], name: str, role: str, raw: RawTable) -> Column:
-    if name not in raw.names:
-        raise TableError(f"Expected the {role} column but found {no_column(name, raw.names, raw.source)}")
-    if name not in raw.columns:
-        raise TableError(
-            f"Expected to read the {role} column {quoted(name)} but found it ignored: don't ignore it "
-            "(--ignore)"
-        )
-    if name not in variables:
-        raise TableError(
-            f"Expected two columns but found {quoted(name)} for reward and interventions: name another "
-            "column for one of them"
-        )
-    return variables.pop(name)
 
 
 def _missing_texts(columns: Mapping[str, Column]) -> list[str]:
@@ -286,101 +184,108 @@ def _missing_texts(columns: Mapping[str, Column]) -> list[str]:
 
 
 def _complete_rows(
-    variables: Mapping[str, Column],
-    reward: tuple[str, Column] | None,
-    settings: TableSettings,
-    raw: RawTable,
-) -> tuple[NDArray[np.bool_], list[str], list[Problem]]:
-    """Return which rows to keep, bool [n_rows], warnings about the others, and values to decide on."""
-    everything = {**variables, **(dict([reward]) if reward else {})}
-    empty = {name: column.missing for name, column in everything.items()}
-    incomplete = {name: int(rows.sum()) for name, rows in empty.items() if rows.any()}
-    if incomplete and settings.missing == "refuse":
-        return _decide_on_missing(empty, incomplete, reward, everything)
-    keep = np.ones(raw.n_rows, dtype=np.bool_)
-    blamed = {
-        name: count
-        for name, count in incomplete.items()
-        if settings.missing == "drop" or (reward and name == reward[0])
-    }
-    for name in blamed:
-        keep &= ~empty[name]
+    columns: Mapping[str, Column], reward: tuple[str, Column] | None, settings: TableSettings, n_rows: int
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which rows to keep, bool [n_rows], and warnings about the others and about missing values."""
+    name_of_reward = reward[0] if reward else None
+    empty = _gaps(columns)
+    # A column that has one value, or none, is no variable once the rows without are gone: it costs no rows.
+    costs = [
+        name
+        for name in empty
+        if name == name_of_reward or (settings.missing == "drop" and columns[name].n_distinct > 1)
+    ]
+    keep = _complete(empty, costs, n_rows)
     warnings = []
-    if blamed:
-        worst = max(blamed, key=lambda name: blamed[name])
+    if costs:
+        worst = max(costs, key=lambda name: empty[name].sum())
+        without = int(_complete(empty, [name for name in costs if name != worst], n_rows).sum())
+        saves = worst != name_of_reward and without - keep.sum() > _COSTLY * n_rows
         warnings.append(
-            f"{(~keep).sum()} of {raw.n_rows} rows were left out for missing values, most in {quoted(worst)} "
-            f"({blamed[worst]})"
+            f"{(~keep).sum()} of {n_rows} rows were left out for missing values, most in {quoted(worst)} "
+            f"({empty[worst].sum()})"
+            + (f": --ignore {shlex.quote(worst)} keeps {without:,}" if saves else "")
         )
-    if settings.missing == "state" and (own := [name for name in incomplete if name in variables]):
+    if settings.missing == "state" and (own := [name for name in empty if name != name_of_reward]):
         warnings.append(f"missing values were made a state of {listed(own)}")
-    return keep, warnings, []
+    return keep, warnings
 
 
-def _decide_on_missing(
-    empty: Mapping[str, NDArray[np.bool_]],
-    incomplete: Mapping[str, int],
-    reward: tuple[str, Column] | None,
-    columns: Mapping[str, Column],
-) -> tuple[NDArray[np.bool_], list[str], list[Problem]]:
+def _decided(
+    columns: Mapping[str, Column], reward: tuple[str, Column] | None, n_rows: int
+) -> tuple[NDArray[np.bool_], list[Problem]]:
     """Return the rows that the advice would keep, and a problem for each column with missing values.
 
-    The advice: leave out the columns that are mostly empty; then drop the incomplete rows, or, where these
-    are more than half, make a state of missing values.
+    The advice: leave out the columns that would cost many rows; then drop the incomplete rows, or, where
+    these are more than half, make a state of missing values.
     """
-    n_rows = len(next(iter(empty.values())))
+    empty = _gaps(columns)
     name_of_reward = reward[0] if reward else None
-    mostly = [name for name, n in incomplete.items() if n > n_rows / 2 and name != name_of_reward]
-    if len(empty) - len(mostly) - bool(reward) < 2:
-        mostly = []
-    complete = np.ones(n_rows, dtype=np.bool_)
-    for name in incomplete:
-        if name not in mostly:
-            complete &= ~empty[name]
-    way = "drop" if complete.sum() >= max(MIN_ROWS, n_rows / 2) else "state"
+    gaps = sum((rows.astype(np.int32) for rows in empty.values()), np.zeros(n_rows, dtype=np.int32))
+    costly = _rather_left_out(empty, gaps, len(columns), name_of_reward)
+    keep = _complete(empty, set(empty) - set(costly), n_rows)
+    way = "drop" if keep.sum() >= max(MIN_ROWS, n_rows / 2) else "state"
+    if way == "state":
+        keep = _complete(empty, set(empty) & {name_of_reward}, n_rows)
+    left = int((gaps == 0).sum())
     problems = []
-    for name, count in incomplete.items():
-        row = int(np.argmax(empty[name])) + 1
+    for name, rows in empty.items():
         texts = columns[name].missing_texts
         written = f" ({listed(texts)} counted as missing)" if texts else ""
-        out = f"leave the column out (--ignore {shlex.quote(name)})"
+        without = int((gaps == rows).sum())
+        ignore = f"--ignore {shlex.quote(name)}"
+        # What to do, its flag, and how many rows that leaves.
         ways = [
-            "leave out their rows (--missing drop)",
-            "make them a state (--missing state)",
-            *([] if name == name_of_reward else [out]),
-            *(['count no text as missing (--na "")'] if texts else []),
+            ("leave out their rows", "--missing drop", f"{left:,} of {n_rows:,} rows left"),
+            ("make them a state", "--missing state", ""),
         ]
+        if name != name_of_reward:
+            place = 0 if name in costly else 2
+            ways.insert(place, ("leave the column out", ignore, f"{without:,} rows complete without it"))
+        if texts:
+            ways.append(("count no text as missing", '--na ""', ""))
+        full = [f"{what} ({flag})" + (f", {rest}" if rest else "") for what, flag, rest in ways]
+        short = [flag + (f" ({rest})" if rest else "") for _, flag, rest in ways]
         problems.append(
             Problem(
                 "a value in every field",
-                f"{count} of {n_rows} missing{written}, the first in data row {row} of column {quoted(name)}",
-                f"{', '.join(ways[:-1])} or {ways[-1]}",
-                (("--ignore", name) if name in mostly else ("--missing", way),),
-                "--missing drop, --missing state"
-                + ("" if name == name_of_reward else f" or --ignore {shlex.quote(name)}"),
+                f"{rows.sum()} of {n_rows} missing{written}, the first in data row {np.argmax(rows) + 1} of "
+                f"column {quoted(name)}",
+                f"{'; '.join(full[:-1])}; or {full[-1]}",
+                (("--ignore", name) if name in costly else ("--missing", way),),
+                f"{', '.join(short[:-1])} or {short[-1]}",
             )
         )
-    keep = complete if way == "drop" else np.ones(n_rows, dtype=np.bool_)
-    if way == "state" and name_of_reward is not None:
-        keep = ~empty[name_of_reward]
-    return keep, [], problems
+    return keep, problems
 
 
-def _target(text: str, names: Sequence[str], taken: Collection[str], source: str) -> tuple[int, str]:
-    """Return the position of the column that an entry means, or −1, and what is wrong with the entry."""
-    number = as_number(text)
-    if text == "0" and "0" in names:
-        return -1, "'0', which is also a column's name: rename it"
-    if text == "" or (number == 0 and text not in names):
-        return -1, ""
-    if text in names:
-        target = names.index(text)
-    elif number is None:
-        return -1, no_column(text, names, source)
-    elif number == int(number) and 1 <= number <= len(names):
-        target = int(number) - 1
-    else:
-        return -1, f"{quoted(text)} where {source} has columns 1 to {len(names)}"
-    if names[target] in taken:
-        return -1, f"{quoted(text)}, which is the intervention column itself"
-    return target, ""
+def _rather_left_out(
+    empty: Mapping[str, NDArray[np.bool_]], gaps: NDArray[np.int32], n_columns: int, reward: str | None
+) -> list[str]:
+    """Return the columns without which most fields are left in complete rows, of those that cost many rows.
+
+    `gaps`, int32 [n_rows], counts the empty fields of each row.
+    """
+    costly = [name for name, rows in empty.items() if rows.mean() > _COSTLY and name != reward]
+    costly.sort(key=lambda name: -int(empty[name].sum()))
+    fields = [int((gaps == 0).sum()) * n_columns]
+    for n_out, name in enumerate(costly[: n_columns - fewest_variables(reward) - (reward is not None)], 1):
+        gaps = gaps - empty[name]
+        fields.append(int((gaps == 0).sum()) * (n_columns - n_out))
+    return costly[: int(np.argmax(fields))]
+
+
+def _gaps(columns: Mapping[str, Column]) -> dict[str, NDArray[np.bool_]]:
+    """Return the columns with missing values, and where they are, bool [n_rows]."""
+    missing = ((name, column.missing) for name, column in columns.items())
+    return {name: rows for name, rows in missing if rows.any()}
+
+
+def _complete(
+    empty: Mapping[str, NDArray[np.bool_]], names: Collection[str], n_rows: int
+) -> NDArray[np.bool_]:
+    """Return the rows in which none of these columns is empty, bool [n_rows]."""
+    keep = np.ones(n_rows, dtype=np.bool_)
+    for name in names:
+        keep &= ~empty[name]
+    return keep

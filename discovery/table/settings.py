@@ -15,9 +15,8 @@ __all__ = ["BIN_RULES", "MISSING_TEXTS", "TableSettings"]
 #: The texts that count as missing values unless others are named.
 MISSING_TEXTS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", ".")
 
-#: The rules for intervals, and scikit-learn's names for them.
-BIN_RULES = {"quantile": "quantile", "width": "uniform"}
-
+#: The rules for intervals.
+BIN_RULES = ("quantile", "width")
 
 Missing = Literal["refuse", "drop", "state"]
 BinRule = Literal["quantile", "width"]
@@ -45,11 +44,17 @@ class TableSettings:
     merge_rare
         Merge the states of a variable that are seen in fewer rows than this (or, below 1, in a smaller
         fraction of the rows) into one, named "other".
+    weights
+        The column that counts how many rows each row stands for, as in a table of counts.
     intervention_column
         The column that names the variable set in each row, or gives its column's number counted from 1; empty
         or 0 where none was set.
     separator
         The character between fields. None: found from the file.
+    encoding
+        The encoding of the file's text. None: UTF-8, and Windows-1252 for what isn't.
+    skip_rows
+        The number of lines above the header, such as a title.
 
     Raises
     ------
@@ -64,8 +69,11 @@ class TableSettings:
     bins: int | None = None
     bin_rule: BinRule = "quantile"
     merge_rare: float | None = None
+    weights: str | None = None
     intervention_column: str | None = None
     separator: str | None = None
+    encoding: str | None = None
+    skip_rows: int = 0
 
     def __post_init__(self) -> None:
         for name in ("ignore", "keep", "na"):
@@ -89,10 +97,25 @@ class TableSettings:
             raise TableError(
                 f"Expected merge_rare to be a count of rows or a fraction below 1 but found {rare!r}"
             )
+        if not _is_whole(self.skip_rows) or self.skip_rows < 0:
+            raise TableError(f"Expected a number of lines to skip, 0 or more, but found {self.skip_rows!r}")
+        if self.encoding is not None and not _is_encoding(self.encoding):
+            raise TableError(
+                "Expected an encoding that Python knows, such as cp1252 or utf-8, but found "
+                f"{self.encoding!r}"
+            )
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
             raise TableError(
                 f"Expected one character as the separator, no quote, but found {self.separator!r}"
             )
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):
+        return False
+    return True
 
 
 def _is_whole(number: object) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from discovery.table.columns import RawTable, TextColumn
-from discovery.table.number_format import as_number
+from discovery.table.columns import RawTable
+from discovery.table.numbers import as_number
 from discovery.wording import listed, quoted, visible
 
 __all__ = ["noticed_spellings"]
@@ -35,8 +35,7 @@ def noticed_spellings(table: RawTable) -> list[str]:
 def _texts(table: RawTable) -> Iterator[tuple[str, Sequence[str]]]:
     yield "the header", table.names
     for name, column in table.columns.items():
-        if isinstance(column, TextColumn):
-            yield f"the column {quoted(name)}", column.texts
+        yield f"the column {quoted(name)}", column.texts
 
 
 def _invisible(table: RawTable) -> Iterator[str]:
@@ -74,7 +73,7 @@ def _repeated_headers(table: RawTable) -> int:
     """
     rows, anywhere = np.ones(table.n_rows, dtype=np.bool_), np.zeros(0, dtype=np.int64)
     for name, column in table.columns.items():
-        if not isinstance(column, TextColumn) or name not in column.texts:
+        if name not in column.texts:
             return 0
         named = column.codes == column.texts.index(name)
         rows &= named
@@ -94,7 +93,7 @@ def _header_like_data(table: RawTable) -> Iterator[str]:
     """Yield a warning if every name is a number, or a value that its column has too."""
     values = 0
     for name, column in table.columns.items():
-        if isinstance(column, TextColumn) and name in column.texts:
+        if name in column.texts:
             values += 1
         elif as_number(name) is None:
             return

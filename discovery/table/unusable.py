@@ -1,8 +1,9 @@
 """Find the columns that can't be variables whatever a person decides: identifiers, dates, and empty ones.
 
-They are left out with a warning that names them, unless a person insists (`TableSettings.keep`). A column is
-taken for identifiers if it has far too many values to be a variable, and nearly as many as there are rows:
-texts, or whole numbers. Other numbers are measurements, however many.
+They are left out with a warning that names them, unless a person insists (`TableSettings.keep`). A column of
+too many values for a variable holds identifiers if its name says so ("Patient ID", "Sample Number"), whether
+they repeat or not; if it holds texts that differ in nearly every row; or if its numbers run on from row to
+row, as 1, 2, 3 … do. Other numbers are sums, amounts and measurements, however many.
 """
 
 from __future__ import annotations
@@ -13,19 +14,17 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from discovery.table.coding import MAX_NUMBERS, ROWS_PER_STATE
-from discovery.table.columns import Column, NumberColumn, TextColumn
+from discovery.table.columns import Column
 from discovery.wording import listed
 
-__all__ = ["identifiers", "left_out"]
+__all__ = ["left_out"]
 
-#: Values per row from which on a column is taken for identifiers.
+#: Values per row from which on texts are taken for identifiers.
 _NEARLY_ALL = 0.9
-_KINDS = {
-    "identifiers": "identifiers",
-    "numbers": "whole numbers that differ in nearly every row, as identifiers do,",
-    "dates": "dates",
-    "empty": "no values",
-}
+_KINDS = {"identifiers": "identifiers", "dates": "dates", "empty": "no values"}
+_SAYS_SO = re.compile(
+    r"(?i:(?:.*[\W_])?(?:id|ids|identifier|uuid|guid|number|nr|no|num|serial)\.?)|.*[a-z]I[dD]"
+)
 _YEAR, _MONTH, _DAY = r"(?:1[5-9]|20)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
 _NAME = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _TIME = r"\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[ap]m)?"
@@ -49,7 +48,9 @@ def left_out(variables: Mapping[str, Column], keep: Collection[str]) -> tuple[di
     keep
         Those to use whatever they look like.
     """
-    kinds = {name: kind for name, column in variables.items() if name not in keep and (kind := _kind(column))}
+    kinds = {
+        name: kind for name, column in variables.items() if name not in keep and (kind := _kind(name, column))
+    }
     warnings = []
     for kind, words in _KINDS.items():
         names = [name for name, found in kinds.items() if found == kind]
@@ -59,27 +60,27 @@ def left_out(variables: Mapping[str, Column], keep: Collection[str]) -> tuple[di
     return kinds, warnings
 
 
-def identifiers(column: Column) -> bool:
-    """Return whether a column has nearly as many values as rows, and these are texts or whole numbers."""
-    n_rows = int((~column.missing).sum())
-    numbers = column.numbers()
-    if isinstance(column, NumberColumn) and numbers is None:  # more texts than can be told apart
-        return bool(column.odd.sum() > n_rows / 2)
-    few = n_rows / ROWS_PER_STATE if numbers is None else min(MAX_NUMBERS, n_rows / ROWS_PER_STATE)
-    if column.n_distinct <= few or column.n_distinct < _NEARLY_ALL * n_rows:
-        return False
-    if numbers is not None:
-        known = numbers[~np.isnan(numbers)]
-        return bool((known == np.round(known)).all())
-    # Numbers with a few texts among them are for a person to decide on.
-    return isinstance(column, TextColumn) and len(column.odd_texts) > column.n_distinct / 2
-
-
-def _kind(column: Column) -> str:
+def _kind(name: str, column: Column) -> str:
     if column.missing.all():
         return "empty"
-    if isinstance(column, TextColumn) and all(_DATE.fullmatch(text) for text in column.texts if text):
+    if all(_DATE.fullmatch(text) for text in column.texts if text):
         return "dates"
-    if not identifiers(column):
-        return ""
-    return "identifiers" if column.numbers() is None else "numbers"
+    return "identifiers" if _identifies(name, column) else ""
+
+
+def _identifies(name: str, column: Column) -> bool:
+    n_rows = int((~column.missing).sum())
+    numbers = column.numbers()
+    few = n_rows / ROWS_PER_STATE if numbers is None else min(MAX_NUMBERS, n_rows / ROWS_PER_STATE)
+    if column.n_distinct <= few:
+        return False
+    if numbers is None:
+        says_so = _SAYS_SO.fullmatch(name) or column.n_distinct >= _NEARLY_ALL * n_rows
+        # Numbers with a few texts among them are for a person to decide on.
+        return bool(says_so and len(column.odd_texts) > column.n_distinct / 2)
+    known = numbers[~np.isnan(numbers)]
+    if (known != np.round(known)).any():
+        return False
+    return bool(
+        _SAYS_SO.fullmatch(name) or (column.n_distinct == n_rows and np.ptp(known) < n_rows / _NEARLY_ALL)
+    )

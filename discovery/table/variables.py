@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discovery.errors import TableError
-from discovery.table.coding import CodedVariable, appearances, code_variable
-from discovery.table.columns import Column, TextColumn
+from discovery.table.coding import CodedVariable, appearances, code_variable, look_alikes
+from discovery.table.columns import Codes, Column
 from discovery.table.problems import Problem, raise_problems
-from discovery.table.rows import UsedRows
+from discovery.table.rows import UsedRows, fewest_variables
 from discovery.table.settings import TableSettings
 from discovery.wording import listed, quoted
 
 __all__ = ["CodedVariables", "code_variables"]
-
-MIN_VARIABLES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,26 +77,27 @@ def code_variables(
     Raises
     ------
     TableError
-        If the rows have problems, a column has too many states, or fewer than 2 variables vary where nothing
-        was set.
+        If the rows have problems, a column has too many states, or too few variables vary where nothing was
+        set: at least one beside a reward, or two.
     """
-    lonely = [] if trial else _lonely(used)
     coded, problems = _coded(used, observed, settings, trial)
-    if problems or used.problems:
-        raise_problems([*used.problems, *problems, *lonely], source)
+    raise_problems([*used.problems, *problems], source)
     constants = {name: variable.states[0] for name, variable in coded.items() if variable.n_observed == 1}
     variables = {name: variable for name, variable in coded.items() if name not in constants}
     twins = _twins(variables, observed, settings.keep)
     variables = {name: variable for name, variable in variables.items() if name not in twins}
-    if len(variables) < (1 if trial else MIN_VARIABLES):
-        raise TableError(_too_few(variables, constants, twins, used.kinds, source))
+    fewest = 1 if trial else fewest_variables(used.reward)
+    if len(variables) < fewest:
+        raise TableError(_too_few(fewest, variables, constants, twins, used.kinds, source))
     codes = np.empty((len(observed), len(variables)), dtype=np.int16, order="F")
     for place, variable in enumerate(variables.values()):
         codes[:, place] = variable.codes
     places: dict[str, list[str]] = {}
-    for variable in variables.values():
-        for what, where in variable.notes:
-            places.setdefault(what, []).append(where)
+    notes = [note for variable in variables.values() for note in variable.notes]
+    if used.reward is not None and used.rewarded_state is not None:
+        notes += look_alikes(*used.reward)
+    for what, where in notes:
+        places.setdefault(what, []).append(where)
     warnings = [f"{what}: {', '.join(where)}" for what, where in places.items()]
     if constants:
         warnings.append(f"columns with one state only were dropped: {listed(constants, len(constants))}")
@@ -114,22 +113,6 @@ def code_variables(
         tuple(warnings),
         {name: variable.merged for name, variable in variables.items() if variable.merged},
     )
-
-
-def _lonely(used: UsedRows) -> list[Problem]:
-    """Return the problem that fewer than two columns are left beside whole numbers that were left out."""
-    numbers = [name for name, kind in used.kinds.items() if kind == "numbers"]
-    if len(used.variables) >= MIN_VARIABLES or not numbers:
-        return []
-    keep = tuple(("--keep", name) for name in numbers)
-    return [
-        Problem(
-            f"at least {MIN_VARIABLES} variables",
-            f"only {listed(used.variables)} besides {listed(numbers)}, left out as identifiers,",
-            f"use those (--keep {shlex.join(numbers)})",
-            (*keep, ("--bins", "3")),
-        )
-    ]
 
 
 def _coded(
@@ -148,6 +131,7 @@ def _coded(
 
 
 def _too_few(
+    fewest: int,
     variables: Collection[str],
     constants: Collection[str],
     twins: Collection[str],
@@ -165,7 +149,8 @@ def _too_few(
         ),
     ]
     return (
-        f"Expected at least {MIN_VARIABLES} variables that vary but found "
+        f"Expected at least {'one variable that varies' if fewest == 1 else '2 variables that vary'} but "
+        "found "
         f"{f'only {listed(variables)}' if variables else 'none'} in {source}"
         f"{', and ' if others else ''}{', '.join(others)}: add columns, or name the separator (--separator)"
     )
@@ -192,7 +177,7 @@ def _reward_warnings(
     variables: dict[str, CodedVariable], reward: tuple[str, Column] | None, observed: NDArray[np.bool_]
 ) -> list[str]:
     """Return the warning about variables that are the reward under other names."""
-    if reward is None or not isinstance(reward[1], TextColumn):
+    if reward is None:
         return []
     content = _content(reward[1].codes[observed], len(reward[1].texts))
     same = [
@@ -208,5 +193,5 @@ def _reward_warnings(
     ]
 
 
-def _content(codes: NDArray[np.int16], n_states: int) -> bytes:
+def _content(codes: Codes, n_states: int) -> bytes:
     return blake2b(appearances(codes, n_states).tobytes(), digest_size=16).digest()

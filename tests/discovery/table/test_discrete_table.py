@@ -199,7 +199,7 @@ class TestReward:
         rows = [[*row[:3], "1"] for row in random_rows(np.random.default_rng(0))]
         rows[0][3], rows[7][3] = "gain", text
         with pytest.raises(TableError, match=f"finite numbers in the reward column .*'{text}' in 'gain'"):
-            read_csv(write(tmp_path / "gain.csv", rows, separator=";"), reward="gain")
+            read_csv(write(tmp_path / "gain.csv", rows, separator=";"), reward="gain", missing="drop")
 
     def test_rewards_that_never_change_are_told(self, tmp_path: Path) -> None:
         rows = [[*row[:3], "1"] for row in random_rows(np.random.default_rng(0))]

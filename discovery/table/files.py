@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
+import math
 from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
@@ -15,7 +15,12 @@ from discovery.errors import TableError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["HashingFile", "file_lines", "is_parquet", "opened", "parquet_frame"]
+__all__ = ["MOST_UNPACKED", "CountedFile", "decoded", "file_lines", "is_parquet", "opened", "parquet_frame"]
+
+#: The most bytes to which a compressed file is unpacked; a larger table is given unpacked.
+MOST_UNPACKED = 1 << 30
+#: The encoding of text that isn't UTF-8 and has no byte-order mark, unless another is named.
+_OTHERWISE = "cp1252"
 
 _LONGEST_LINE = 1 << 24
 _GZIP = b"\x1f\x8b"
@@ -53,15 +58,26 @@ _OTHERS = {
 }
 
 
-class HashingFile(io.RawIOBase):
-    """A file that hashes its bytes while they are read, so that a pipe needs to be read only once."""
+class CountedFile(io.RawIOBase):
+    """A file that counts and hashes its bytes while they are read, so that a pipe needs to be read only once.
 
-    def __init__(self, raw: io.RawIOBase) -> None:
+    Parameters
+    ----------
+    raw
+        The file.
+    most
+        The most bytes that are read.
+    source
+        Its name in messages.
+    """
+
+    def __init__(self, raw: io.RawIOBase | gzip.GzipFile, source: str, most: float = math.inf) -> None:
         super().__init__()
         self._raw = raw
+        self._source = source
+        self._most = most
         self.digest = sha256()
         self.n_bytes = 0
-        self.size = os.fstat(raw.fileno()).st_size
 
     def readable(self) -> bool:
         return True
@@ -70,20 +86,23 @@ class HashingFile(io.RawIOBase):
         count = self._raw.readinto(buffer) or 0
         self.digest.update(memoryview(buffer)[:count])
         self.n_bytes += count
+        if self.n_bytes > self._most:
+            raise _too_large(f"more than {self._most:,} bytes", self._source)
         return count
 
 
-def opened(file: HashingFile, source: str) -> io.BufferedReader:
+def opened(file: CountedFile, source: str) -> io.BufferedReader:
     """Return the file's content, unpacked if it was compressed by gzip.
 
     Raises
     ------
     TableError
-        If its first bytes are those of a format that isn't read.
+        If its first bytes are those of a format that isn't read. Reading raises it if the content is too
+        large.
     """
     content: io.BufferedReader = io.BufferedReader(file, buffer_size=1 << 20)
     if content.peek(2)[:2] == _GZIP:
-        unpacked = gzip.GzipFile(fileobj=content, mode="rb")
+        unpacked = CountedFile(gzip.GzipFile(fileobj=content, mode="rb"), source, MOST_UNPACKED)
         content = io.BufferedReader(unpacked, buffer_size=1 << 20)
     begin = content.peek(16)[:16]
     kind = next((kind for mark, kind in _OTHERS.items() if begin.startswith(mark)), None)
@@ -108,20 +127,31 @@ def parquet_frame(content: io.BufferedReader, source: str) -> pd.DataFrame:
     Raises
     ------
     TableError
-        If pyarrow isn't installed, or the file is damaged.
+        If pyarrow isn't installed, or the file is damaged or unpacks to too much.
     """
     import pandas as pd
 
     try:
         from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
     except ImportError:
         raise TableError(
             f"Expected the package pyarrow, which reads Parquet, but found it missing; {source} can't be "
             "read: pip install 'cb-pgm[parquet]', or save the table as CSV"
         ) from None
+    packed = io.BytesIO(content.read())
     try:
-        frame = pd.read_parquet(io.BytesIO(content.read()), engine="pyarrow")
+        about = ParquetFile(packed).metadata
+        groups = (about.row_group(place).total_byte_size for place in range(about.num_row_groups))
+        unpacked = max(
+            sum(groups), 8 * about.num_rows * about.num_columns
+        )  # pandas has 8 bytes for each field
+        if unpacked > MOST_UNPACKED:
+            raise _too_large(f"{unpacked:,} bytes", source)
+        frame = pd.read_parquet(packed, engine="pyarrow")
     except (ArrowException, OSError, ValueError, KeyError) as error:
+        if isinstance(error, TableError):
+            raise
         raise TableError(
             f"Expected a whole Parquet file but found a damaged one in {source} "
             f"({' '.join(str(error).split())[:200]}): write it again"
@@ -129,8 +159,11 @@ def parquet_frame(content: io.BufferedReader, source: str) -> pd.DataFrame:
     return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
 
-def file_lines(content: io.BufferedReader, source: str) -> Iterator[str]:
-    """Yield the lines unchanged, in UTF-8, or in UTF-16 if a byte-order mark says so.
+def file_lines(content: io.BufferedReader, source: str, encoding: str | None) -> Iterator[str]:
+    """Yield the lines unchanged, in the encoding named.
+
+    Without one, that is UTF-16 if a byte-order mark says so, or UTF-8: bytes that aren't UTF-8 become what
+    `decoded` makes letters of.
 
     Raises
     ------
@@ -138,7 +171,9 @@ def file_lines(content: io.BufferedReader, source: str) -> Iterator[str]:
         If there are bytes that no text file has, or a line doesn't end.
     """
     marked = content.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
-    text = io.TextIOWrapper(content, encoding="utf-16" if marked else "utf-8-sig", newline="")
+    named = encoding or ("utf-16" if marked else "utf-8-sig")
+    unknown = "strict" if encoding or marked else "surrogateescape"
+    text = io.TextIOWrapper(content, encoding=named, errors=unknown, newline="")
     for number, line in enumerate(iter(partial(text.readline, _LONGEST_LINE), ""), start=1):
         if len(line) == _LONGEST_LINE:
             raise TableError(
@@ -151,3 +186,31 @@ def file_lines(content: io.BufferedReader, source: str) -> Iterator[str]:
                 "as CSV in UTF-8"
             )
         yield line
+
+
+def decoded(text: str) -> str:
+    """Return a text that was read as UTF-8, in Windows-1252 if it isn't UTF-8.
+
+    Raises
+    ------
+    UnicodeDecodeError
+        If it is neither.
+
+    Examples
+    --------
+    >>> decoded(b"caf\\xe9".decode("utf-8", "surrogateescape")), decoded("日本")
+    ('café', '日本')
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="surrogateescape").decode(_OTHERWISE)
+    return text
+
+
+def _too_large(found: str, source: str) -> TableError:
+    return TableError(
+        f"Expected at most {MOST_UNPACKED:,} bytes once it is unpacked but found {found} in {source}: "
+        "unpack it, "
+        "and give the unpacked file as CSV"
+    )
