@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from cb_pgm.policies.ucb import UCB
     from cb_pgm.session.session import Session
     from cb_pgm.simulation import Run, simulate
+    from cb_pgm.tables import read_table
 
 __version__ = VERSION
 
@@ -73,6 +74,7 @@ _HOME = {
     "ThompsonSampling": "policies.thompson",
     "UCB": "policies.ucb",
     "estimate_effects": "effects.estimate",
+    "read_table": "tables",
     "simulate": "simulation",
 }
 _SUBMODULES = ("instances", "plots", "search", "theory")
@@ -107,6 +109,7 @@ __all__ = [
     "estimate_effects",
     "instances",
     "plots",
+    "read_table",
     "search",
     "simulate",
     "theory",

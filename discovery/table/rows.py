@@ -227,33 +227,33 @@ def _decided(
     way = "drop" if keep.sum() >= max(MIN_ROWS, n_rows / 2) else "state"
     if way == "state":
         keep = _complete(empty, set(empty) & {name_of_reward}, n_rows)
-    left = int((gaps == 0).sum())
+    worst = max(empty, key=lambda name: int(empty[name].sum()), default=None)
     problems = []
     for name, rows in empty.items():
         texts = columns[name].missing_texts
         written = f" ({listed(texts)} counted as missing)" if texts else ""
-        without = int((gaps == rows).sum())
-        ignore = f"--ignore {shlex.quote(name)}"
-        # What to do, its flag, and how many rows that leaves.
-        ways = [
-            ("leave out their rows", "--missing drop", f"{left:,} of {n_rows:,} rows left"),
-            ("make them a state", "--missing state", ""),
-        ]
+        ways = [("leave out their rows", "--missing drop"), ("make them a state", "--missing state")]
         if name != name_of_reward:
-            place = 0 if name in costly else 2
-            ways.insert(place, ("leave the column out", ignore, f"{without:,} rows complete without it"))
+            cheap = name in costly
+            ways.insert(0 if cheap else 2, ("leave the column out", f"--ignore {shlex.quote(name)}"))
         if texts:
-            ways.append(("count no text as missing", '--na ""', ""))
-        full = [f"{what} ({flag})" + (f", {rest}" if rest else "") for what, flag, rest in ways]
-        short = [flag + (f" ({rest})" if rest else "") for _, flag, rest in ways]
+            ways.append(("count no text as missing", '--na ""'))
+        full = [f"{what} ({flag})" for what, flag in ways]
+        short = [flag for _, flag in ways]
+        left = ""
+        if name == worst:
+            left = f"; --missing drop leaves {(gaps == 0).sum():,} of {n_rows:,} rows"
+            without = int((gaps == rows).sum())
+            if name != name_of_reward and without > (gaps == 0).sum():
+                left += f", with --ignore {shlex.quote(name)} {without:,}"
         problems.append(
             Problem(
                 "a value in every field",
                 f"{rows.sum()} of {n_rows} missing{written}, the first in data row {np.argmax(rows) + 1} of "
                 f"column {quoted(name)}",
-                f"{'; '.join(full[:-1])}; or {full[-1]}",
+                f"{', '.join(full[:-1])} or {full[-1]}{left}",
                 (("--ignore", name) if name in costly else ("--missing", way),),
-                f"{', '.join(short[:-1])} or {short[-1]}",
+                f"{', '.join(short[:-1])} or {short[-1]}{left}",
             )
         )
     return keep, problems

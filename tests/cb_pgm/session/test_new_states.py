@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cb_pgm import Intervention, Session, SessionError, estimate_effects
+from cb_pgm import Intervention, Session, SessionError, estimate_effects, read_table
 from cb_pgm.cli.program import main
 from cb_pgm.model.intervention import Observations
 from cb_pgm.policies.screening_ucb import ScreeningUCB
@@ -186,7 +186,7 @@ class TestExport:
         return tmp_path / "export.csv"
 
     def test_is_read_as_the_log_that_it_is(self, export: Path) -> None:
-        table = read_csv(export, "recovered=yes")
+        table = read_table(export, "recovered=yes")
         assert set(table.variables) == {"drug", "site"}
         assert table.interventional is not None
         assert len(table.interventional) + table.n_rows == 200
@@ -219,7 +219,7 @@ class TestExport:
         fields = lines[1].split(",")
         lines[1] = ",".join([*fields[:2], "", *fields[3:]])
         export.write_text("\n".join(lines))
-        table = read_csv(export, "recovered=yes")
+        table = read_table(export, "recovered=yes")
         assert any("1 rows with another intervention" in warning for warning in table.warnings)
 
 
