@@ -80,7 +80,9 @@ rows : whole number from 0, default the rows of the table, at most 10_000
     As for a network. The rows of the table in which a variable was set come along, each drawn anew.
 ignore, keep, na : lists of strings, default as for cb-pgm run
     As its flags of these names. They are settings of one system, not choices.
-missing, bins, bin_rule, merge_rare, weights, intervention_column, separator, encoding, skip_rows : default as for cb-pgm run
+missing, bins, bin_rule, merge_rare, weights : default as for cb-pgm run
+    As its flags of these names.
+intervention_column, separator, encoding, skip_rows : default as for cb-pgm run
     As its flags of these names.
 label : string, default the file's name and the reward
     The name of the system in tables and figures.
