@@ -380,8 +380,8 @@ def _check_shape(raw: RawTable) -> None:
     if len(raw.columns) > COLUMNS_PER_ROW * raw.n_rows:
         raise TableError(
             f"Expected at most {COLUMNS_PER_ROW} columns for each row but found {len(raw.columns):,} columns "
-            f"and {raw.n_rows:,} rows in {raw.source}: leave columns out (--ignore), or turn the table if its "
-            "rows are the variables"
+            f"and {raw.n_rows:,} rows in {raw.source}: leave columns out (--ignore), or turn the table "
+            "if its rows are the variables"
         )
 
 
