@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri
 
 from cb_pgm.effects.arms import Arm
 from cb_pgm.effects.canonical import Rows
@@ -282,7 +282,7 @@ def _advice(
     if fewest < _FEWEST_ROWS or scale.residual == 0:
         return f"{what}; from {fewest} rows of an arm it can't be said how many rows that takes."
     gap = max(min(gaps), claims.worth)
-    spread = (stats.norm.ppf(1 - claims.failure_prob / 2) + stats.norm.ppf(claims.power)) * scale.residual
+    spread = (ndtri(1 - claims.failure_prob / 2) + ndtri(claims.power)) * scale.residual
     count = max(_FEWEST_ROWS, math.ceil(2 * (float(spread) / gap) ** 2))
     least = ", the smallest worth having (--worth)" if gap == claims.worth else ""
     return (

@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from cb_pgm.effects.arms import Arm
 from cb_pgm.effects.measured import Interval, Sample, difference_interval, floored
@@ -91,7 +91,7 @@ class Experiment:
             place, effects, covariance, freedom = self._in_blocks[one.variable]
             i, j = place[one.state], place[other.state]
             variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
-            radius = float(stats.t.ppf(1 - self.failure_prob / 2, freedom)) * math.sqrt(max(variance, 0.0))
+            radius = float(stdtrit(freedom, 1 - self.failure_prob / 2)) * math.sqrt(max(variance, 0.0))
             difference = float(effects[i] - effects[j])
             return difference, (difference - radius, difference + radius)
         first, second = (self.samples[self.arms.index(arm)] for arm in (one, other))

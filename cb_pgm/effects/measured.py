@@ -25,11 +25,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special  # scipy.stats has the same by name, for half a second of every start
 
 __all__ = ["Interval", "Sample", "bounds", "difference_interval", "finite_ends", "floored", "mean_interval"]
 
@@ -89,14 +88,29 @@ def floored(samples: Sequence[Sample]) -> list[Sample]:
 def mean_interval(sample: Sample, failure_prob: float) -> Interval:
     """Return the interval for a mean: Student's; of 0 and 1 Wilson's, exact below ten rows."""
     if sample.binary:
-        hits = stats.binomtest(round(sample.mean * sample.rows), sample.rows)
-        method: Literal["exact", "wilson"] = "exact" if sample.rows < _FEW else "wilson"
-        interval = hits.proportion_ci(1 - failure_prob, method)
-        return float(interval.low), float(interval.high)
+        hits = round(sample.mean * sample.rows)
+        if sample.rows < _FEW:
+            return _exact(hits, sample.rows - hits, sample.rows, failure_prob / 2)
+        return _wilson(hits, sample.rows, failure_prob)
     if sample.rows < 2:
         return -math.inf, math.inf
-    radius = float(stats.t.ppf(1 - failure_prob / 2, sample.rows - 1)) * math.sqrt(sample.of_mean)
+    radius = float(special.stdtrit(sample.rows - 1, 1 - failure_prob / 2)) * math.sqrt(sample.of_mean)
     return sample.mean - radius, sample.mean + radius
+
+
+def _exact(hits: int, misses: int, rows: int, error: float) -> Interval:
+    """Return the ends of Clopper and Pearson: each fails with probability `error`."""
+    lower = special.betaincinv(hits, rows - hits + 1, error) if hits else 0.0
+    upper = 1 - special.betaincinv(misses, rows - misses + 1, error) if misses else 1.0
+    return float(lower), float(upper)
+
+
+def _wilson(hits: int, rows: int, failure_prob: float) -> Interval:
+    """Return Wilson's interval for a proportion."""
+    z2 = float(special.ndtri(1 - failure_prob / 2)) ** 2
+    middle = (hits + z2 / 2) / (rows + z2)
+    half = math.sqrt(z2 * (hits * (rows - hits) / rows + z2 / 4)) / (rows + z2)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def difference_interval(one: Sample, other: Sample, failure_prob: float) -> Interval:
@@ -118,7 +132,7 @@ def difference_interval(one: Sample, other: Sample, failure_prob: float) -> Inte
     if variance == 0 or min(one.rows, other.rows) < 2:
         return -math.inf, math.inf
     freedom = variance**2 / sum(x.of_mean**2 / (x.rows - 1) for x in (one, other))
-    radius = float(stats.t.ppf(1 - failure_prob / 2, freedom)) * math.sqrt(variance)
+    radius = float(special.stdtrit(freedom, 1 - failure_prob / 2)) * math.sqrt(variance)
     return difference - radius, difference + radius
 
 
@@ -149,9 +163,7 @@ def bounds(
     if binary:
         n = len(rewards)
         hits, misses = int(rewards[shown].sum()), int((1 - rewards[shown]).sum())
-        lower = stats.beta.ppf(error, hits, n - hits + 1) if hits else 0.0
-        upper = 1 - stats.beta.ppf(error, misses, n - misses + 1) if misses else 1.0
-        return float(lower), float(upper)
+        return _exact(hits, misses, n, error)
     span = high - low
     from_below = np.where(shown, (rewards - low) / span, 0.0)
     from_above = np.where(shown, (high - rewards) / span, 0.0)

@@ -62,3 +62,11 @@ def test_a_variance_is_no_smaller_by_chance_than_the_others():
     low, high = difference_interval(constant, other, 0.05)
     assert 0.15 < high - low < 1
     assert other.variance == pytest.approx(1, abs=0.2)
+
+
+@pytest.mark.parametrize(("hits", "rows"), [(0, 5), (3, 9), (9, 9), (0, 40), (7, 40), (40, 40), (233, 350)])
+def test_intervals_of_shares_are_scipys(hits, rows):
+    """Exact below ten rows, else Wilson's."""
+    known = stats.binomtest(hits, rows).proportion_ci(0.95, "exact" if rows < 10 else "wilson")
+    found = mean_interval(Sample(rows, hits / rows, 0.0, binary=True), 0.05)
+    assert found == pytest.approx((known.low, known.high), abs=1e-12)

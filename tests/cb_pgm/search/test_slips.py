@@ -1,8 +1,8 @@
 """The slips of the paper's text, each put back alone into the otherwise mended algorithms, with a
 counterexample.
 
-`scripts/printed_algorithms.py` holds them; `paper_slips` of `scripts/results` counts what fails on all DAGs of
-five nodes.
+`scripts/printed_algorithms.py` holds them; `paper_slips` of `scripts/results` counts what fails on all DAGs
+of five nodes.
 """
 
 import random
