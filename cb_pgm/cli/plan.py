@@ -118,6 +118,15 @@ def _text(plan: Plan) -> str:
                 f"  {title:<16} {gaps}: {budget.batch:,} pulls an arm, at most {budget.exploration:,} to "
                 f"identify the cause, regret at most {decimal(budget.regret or 0.0)}"
             )
+    if (floor := plan.floor) is not None:
+        grows, plain = (decimal(each, 1) for each in (floor.constant, floor.constant_without_structure))
+        lines += [
+            "",
+            "What no policy can do without",
+            f"  {floor.pulls_to_name:,.0f} rounds to identify the cause",
+            f"  regret of {decimal(floor.regret, 1)}, here or where another state of the cause is the best;",
+            f"  {grows} · log T as T grows, {plain} · log T if the arms had nothing in common",
+        ]
     several = f"{plan.instances:,} instances, one for each run" if plan.instances > 1 else "one system"
     lines += ["", f"Simulated on {several}: means, and in brackets the 10 % and 90 % quantiles over runs"]
     head = ["policy", "runs", "identified", "right", "rounds to identification", "regret", "beats ucb from"]

@@ -17,20 +17,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cb_pgm.errors import CausalBanditError
+from cb_pgm.errors import CausalBanditError, CausalSystemError
 from cb_pgm.policies.registry import policy_kind
 from cb_pgm.search import is_forest
 from cb_pgm.study.cells import CellResult, earlier_of, play_cell, system_of
 from cb_pgm.study.config import Study
 from cb_pgm.study.tables import unit_of
 from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
+from cb_pgm.theory.regret_floor import graves_lai_constant, naming_floor, regret_floor
 from cb_pgm.wording import decimal
 
 if TYPE_CHECKING:
     from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.model.system import CausalSystem
 
-__all__ = ["DEFAULT_POLICIES", "Budget", "Forecast", "Plan", "make_plan", "plan_study"]
+__all__ = ["DEFAULT_POLICIES", "Budget", "Floor", "Forecast", "Plan", "make_plan", "plan_study"]
 
 #: The policies of a plan that names none.
 DEFAULT_POLICIES = ("ucb", "cn-ucb-fixed", "cn-ucb", "screening")
@@ -63,6 +64,28 @@ class Budget:
     batch: int | None
     exploration: int | None
     regret: float | None
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What no policy can do without (`cb_pgm.theory.regret_floor`), in units of the reward and in rounds.
+
+    Attributes
+    ----------
+    constant
+        The Graves–Lai constant: the factor of log T in the least regret as T grows.
+    constant_without_structure
+        The same for a bandit whose arms have nothing in common.
+    regret
+        The regret that no policy avoids at the horizon, both here and where another state is the best.
+    pulls_to_name
+        The rounds that no policy can do without to identify the reward's parent, by Fano's inequality.
+    """
+
+    constant: float
+    constant_without_structure: float
+    regret: float
+    pulls_to_name: float
 
 
 @dataclass(frozen=True)
@@ -126,6 +149,9 @@ class Plan:
     printed, effective
         The budgets at the gaps of Assumptions 2 and 3 as printed, and at the effective gaps. With several
         instances they are those of the one whose effective budget is the median.
+    floor
+        What no policy can do without, for the same system; None if the reward doesn't have one settable
+        parent, or policies start from rows.
     forecasts
         One forecast per policy; UCB is always among them.
     advice
@@ -144,6 +170,7 @@ class Plan:
     instances: int
     printed: Budget
     effective: Budget
+    floor: Floor | None
     forecasts: tuple[Forecast, ...]
     advice: tuple[str, ...]
     stopped: str | None
@@ -258,21 +285,44 @@ def _plan(study: Study, played: Mapping[str, Sequence[CellResult]], stopped: str
     effective.sort(key=lambda one: one[0].exploration or math.inf)
     budget, system = effective[(len(effective) - 1) // 2]
     forecasts = [_forecast(name, own, played["ucb"]) for name, own in played.items()]
+    rows = sum(len(rows) for _, rows in earlier_of(next(study.cells()), study.seed))
     plan = Plan(
         n=len(system.states),
         n_states=max(map(len, system.states.values())),
         horizon=horizon,
         noise_scale=unit.difference(system.noise_scale),
         failure_prob=study.failure_prob,
-        rows=sum(len(rows) for _, rows in earlier_of(next(study.cells()), study.seed)),
+        rows=rows,
         instances=len(different),
         printed=_scaled(_budget(system, (system.reward_gap(), system.effect_gap()), study), unit),
         effective=_scaled(budget, unit),
+        floor=None if rows else _floor(system, study, unit),
         forecasts=tuple(forecasts),
         advice=(),
         stopped=stopped,
     )
     return replace(plan, advice=_advice(plan, max(len(one.reward_parents) for one in different)))
+
+
+def _floor(system: CausalSystem, study: Study, unit: RewardUnit) -> Floor | None:
+    (horizon,), means = study.horizons, system.reward.means
+    try:
+        constant = graves_lai_constant(system)
+    except CausalSystemError:
+        return None
+    least = naming_floor(
+        len(system.states),
+        study.failure_prob,
+        float(means.min()),
+        float(means.max()),
+        system.reward.noise,
+    )
+    return Floor(
+        unit.difference(constant),
+        unit.difference(graves_lai_constant(system, structure=False)),
+        unit.difference(regret_floor(system, horizon)),
+        least,
+    )
 
 
 def _scaled(budget: Budget, unit: RewardUnit) -> Budget:

@@ -50,6 +50,21 @@ def test_it_says_when_cn_ucb_is_the_wrong_tool_and_who_is_better() -> None:
     assert of["screening"].regret < of["ucb"].regret
 
 
+def test_the_floor_is_shown_where_it_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    """On trees with means .1, .5, .9 and σ = 1 it is 7.5 · log T; rows that there are already lower it."""
+    tree = {"instance": "tree", "n": 10}
+    plan = planned(tree, horizon=200, policies=["ucb"], runs=1)
+    assert plan.floor is not None
+    assert plan.floor.constant == pytest.approx(7.5)
+    assert plan.floor.constant_without_structure > 200
+    assert 1 < plan.floor.regret < plan.forecasts[0].regret
+    assert round(plan.floor.pulls_to_name) == 20
+    assert planned(tree | {"rows": 50}, horizon=200, policies=["ucb"], runs=1).floor is None
+    assert planned({"instance": "many_parents"}, horizon=200, policies=["ucb"], runs=1).floor is None
+    assert main(["plan", "--n", "10", "--horizon", "200", "--policy", "ucb", "--runs", "1"]) == 0
+    assert "7.5 · log T" in capsys.readouterr().out
+
+
 def test_policies_told_the_truth_are_floors_and_never_advised() -> None:
     system = {"instance": "tree", "n": 6, "n_states": 2}
     plan = planned(system, horizon=500, policies=["causal-ucb", "oracle", "screening"], runs=2)
