@@ -54,7 +54,7 @@ def execute(options: Namespace) -> None:
         with progress(task.rounds, "Playing") as step:
             report = play(task, step, effects)
         if place is not None:
-            from cb_pgm.report.run.folder import write_run
+            from cb_pgm.report.run_folder import write_run
 
             write_run(report, place)
     print_text(json_text(report.to_dict()) if options.json else report.to_text())

@@ -1,36 +1,43 @@
-"""Draw what a table says of its arms: a forest plot, with the grounds side by side.
+"""Draw means with their intervals: a row for each arm, with what every basis says of it.
 
-`effects_frame` makes the tidy data frame of an answer's arms, `draw_effects` draws it.
+`effects_frame` makes the tidy data frame of a table's answer, `arms_frame` that of a policy's arms, and
+`draw_effects` draws either.
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
-from cb_pgm.plotting.graph_drawing import shortened
 from cb_pgm.plotting.regret import OKABE_ITO, STYLE, new_figure
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_effects", "effects_frame"]
+    from cb_pgm.model.intervention import ArmEstimate
 
-#: The grounds with their colours, line widths and places in an arm's row, in points of its height.
-_GROUNDS: Mapping[str, tuple[str, float, float]] = {
-    "nothing assumed": ("#BBBBBB", 5.0, 0.0),
-    "over graphs": (OKABE_ITO[0], 2.5, -0.12),
-    "measured": (OKABE_ITO[1], 2.5, 0.12),
+__all__ = ["arm_name", "arms_frame", "draw_effects", "effects_frame"]
+
+#: basis → colour, line width, place in an arm's row, and its name in the legend.
+_BASES: Mapping[str, tuple[str, float, float, str]] = {
+    "bounds": ("#BBBBBB", 5.0, 0.0, "no-assumption bounds, 99 %"),
+    "graphs": (OKABE_ITO[0], 2.5, -0.13, "graph-averaged, 90 %"),
+    "set": (OKABE_ITO[1], 2.5, 0.13, "experimental (rows set), 1 − δ"),
+    "seen": ("#555555", 0.0, 0.0, "mean of the rows observed"),
+    "arm": (OKABE_ITO[0], 2.5, 0.0, ""),
 }
+_ROW = 0.52  # height of an arm's row, in inches
+_LONGEST = 34  # characters of a variable or of a state
 
 
 def effects_frame(answer: Mapping[str, Any], most: int = 20) -> pd.DataFrame:
-    """Return the first arms of an answer, one row per arm and ground.
+    """Return the first arms of an answer, one row per arm and basis.
 
     Parameters
     ----------
@@ -42,62 +49,93 @@ def effects_frame(answer: Mapping[str, Any], most: int = 20) -> pd.DataFrame:
     Returns
     -------
     pd.DataFrame
-        Columns arm, ground ("nothing assumed", "over graphs", "measured"), mean (nan for the first), low and
-        high, in the order of the arms.
+        Columns arm, basis ("bounds", "graphs", "set" or "seen"), mean (nan for bounds), low and high (nan
+        for "seen"), in the order of the arms.
     """
-    rows: list[tuple[str, str, float, float | None, float | None]] = []
+    rows: list[tuple[str, str, float | None, float | None, float | None]] = []
     for arm in answer["arms"][:most]:
-        name = f"{arm['variable']} = {arm['state']}"
-        rows.append((name, "nothing assumed", np.nan, *arm["bounds"]))
+        name = arm_name({arm["variable"]: arm["state"]})
+        rows.append((name, "bounds", np.nan, *arm["bounds"]))
         if arm["mean"] is not None:
-            rows.append((name, "over graphs", arm["mean"], *arm["interval"]))
+            rows.append((name, "graphs", arm["mean"], *arm["interval"]))
         if arm["set"] is not None:
-            rows.append((name, "measured", arm["set"]["mean"], *arm["set"]["interval"]))
-    frame = pd.DataFrame(rows, columns=["arm", "ground", "mean", "low", "high"])
+            rows.append((name, "set", arm["set"]["mean"], *arm["set"]["interval"]))
+        if arm["seen"]["mean"] is not None:
+            rows.append((name, "seen", arm["seen"]["mean"], np.nan, np.nan))
+    return _frame(rows)
+
+
+def arms_frame(arms: Iterable[ArmEstimate]) -> pd.DataFrame:
+    """Return a policy's estimates of its arms as such a frame, with the number of rows in the arm's name."""
+    return _frame(
+        (f"{arm_name(arm.intervention)} ({arm.rows:,})", "arm", arm.mean, arm.low, arm.high) for arm in arms
+    )
+
+
+def arm_name(intervention: Mapping[str, str]) -> str:
+    """Return "variable = state"; long names end between words, so that no number is cut.
+
+    Examples
+    --------
+    >>> arm_name({"Culmen Length of all of the penguins (mm)": "46.8 and above"})
+    'Culmen Length of all of the … = 46.8 and above'
+    """
+    return " and ".join(f"{_cut(name)} = {_cut(state)}" for name, state in intervention.items()) or "do()"
+
+
+def _cut(text: str) -> str:
+    short = text if len(text) <= _LONGEST else textwrap.shorten(text, _LONGEST, placeholder=" …").strip()
+    return short if short != "…" else f"{text[: _LONGEST - 1]}…"  # a single long word
+
+
+def _frame(rows: Iterable[tuple[str, str, float | None, float | None, float | None]]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["arm", "basis", "mean", "low", "high"])
     return frame.astype({"mean": float, "low": float, "high": float})
 
 
 def draw_effects(
-    frame: pd.DataFrame, do_nothing: float | None, *, reward: str = "reward", narrow: bool = False
+    frame: pd.DataFrame, do_nothing: float | None = None, *, reward: str = "reward", title: str = ""
 ) -> Figure:
-    """Draw the intervals of every arm on each ground, the first arm on top, and do() as a line.
+    """Draw the intervals of every arm on each basis, the first arm on top, and do() as a line.
 
     Parameters
     ----------
     frame
-        As `effects_frame` returns it, not empty.
+        As `effects_frame` or `arms_frame` returns it, not empty.
     do_nothing
         The mean reward under do(), which is drawn as a line; None: unknown.
     reward
         The name of the reward, for the axis label.
-    narrow
-        Draw for a phone.
+    title
+        The title.
     """
     arms = list(dict.fromkeys(frame["arm"]))
     with mpl.rc_context(STYLE):
-        figure = new_figure(4.3 if narrow else 8.0, 0.42 * len(arms) + 1.4)
+        figure = new_figure(6.2, _ROW * len(arms) + 1.6)
         axes = figure.subplots()
         if do_nothing is not None:
-            axes.axvline(
-                do_nothing, color="#000000", linewidth=1.2, linestyle="--", label="do(), nothing set"
-            )
-        for ground, own in frame.groupby("ground", sort=False):
-            _draw_ground(axes, str(ground), own, arms)
-        axes.set_yticks(range(len(arms)), [shortened(arm, 18 if narrow else 28) for arm in arms])
-        axes.set_ylim(len(arms) - 0.5, -0.5)
+            axes.axvline(do_nothing, color="#000000", linewidth=1.2, linestyle="--", label="no intervention")
+        for basis, own in frame.groupby("basis", sort=False):
+            colour, width, shift, label = _BASES[str(basis)]
+            heights = np.array([arms.index(arm) for arm in own["arm"]]) + shift
+            if width:
+                axes.hlines(heights, own["low"], own["high"], color=colour, linewidth=width, label=label)
+                axes.plot(own["mean"], heights, "o", color=colour, markersize=5)
+            else:
+                axes.plot(own["mean"], heights, "D", color=colour, markersize=4.5, mfc="none", label=label)
+        for place, arm in enumerate(arms):  # above its bars, where long names have room
+            at = ("axes fraction", "data")
+            ground = {"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 0.5}
+            axes.annotate(arm, (0, place - 0.4), xycoords=at, va="center", fontsize=10, bbox=ground)
+        axes.set_yticks([])
+        axes.set_ylim(len(arms) - 0.5, -0.65)
         axes.spines["left"].set_visible(False)
-        axes.tick_params(axis="y", length=0)
+        axes.xaxis.set_major_locator(MaxNLocator(6))
         axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
         axes.set_axisbelow(True)
-        figure.supxlabel(f"mean of {shortened(reward)}", fontsize=mpl.rcParams["axes.labelsize"])
+        axes.set_xlabel(f"mean of {_cut(reward)}")
+        axes.set_title(title, loc="left", fontsize=11)
         handles, names = axes.get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper center", ncols=2 if narrow else 4, frameon=False)
+        if handles:
+            figure.legend(handles, names, loc="outside lower left", ncols=2, frameon=False, fontsize=10)
     return figure
-
-
-def _draw_ground(axes: Axes, ground: str, own: pd.DataFrame, arms: Iterable[str]) -> None:
-    colour, width, shift = _GROUNDS[ground]
-    place = {arm: row for row, arm in enumerate(arms)}
-    heights = np.array([place[arm] for arm in own["arm"]]) + shift
-    axes.hlines(heights, own["low"], own["high"], color=colour, linewidth=width, label=ground)
-    axes.plot(own["mean"], heights, "o", color=colour, markersize=5)

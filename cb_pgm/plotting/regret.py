@@ -95,14 +95,8 @@ def regret_bands(curves: pd.DataFrame, *, low: float = 0.1, high: float = 0.9) -
     return bands.reset_index()
 
 
-def draw_regret(
-    bands: pd.DataFrame,
-    *,
-    title: str = "",
-    band_name: str = "band: 10–90 % of runs",
-    narrow: bool = False,
-) -> Figure:
-    """Draw mean regret against rounds, one curve per policy and graph, labelled at its end.
+def draw_regret(bands: pd.DataFrame, *, title: str = "", band_name: str = "band: 10–90 % of runs") -> Figure:
+    """Draw mean regret against rounds, one curve per policy and graph, listed below by its last value.
 
     Parameters
     ----------
@@ -112,38 +106,39 @@ def draw_regret(
         The first line of the figure's title.
     band_name
         The description of the band; it is left out if every curve is a single run.
-    narrow
-        Draw for a phone: half as wide, with the labels below.
     """
     with mpl.rc_context(STYLE):
         count = bands[["policy", "graph"]].drop_duplicates().shape[0]
-        figure = new_figure(4.3, 3.6 + 0.25 * count) if narrow else new_figure(8.0, 4.6)
+        figure = new_figure(6.2, 3.6 + 0.25 * count)
         axes = figure.subplots()
         for index, ((policy, graph), line) in enumerate(bands.groupby(["policy", "graph"], sort=False)):
             style = line_style(index)
-            axes.plot(
-                line["round"], line["mean"], linewidth=2, label=line_name(str(policy), str(graph)), **style
-            )
+            name = line_name(str(policy), str(graph))
+            axes.plot(line["round"], line["mean"], linewidth=2, label=name, **style)
             if line["runs"].max() > 1:
                 axes.fill_between(
                     line["round"], line["low"], line["high"], color=style["color"], alpha=0.18, linewidth=0
                 )
-        log_scale(axes, "x")
-        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.set_xlim(1, max(2, int(bands["round"].max())))
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(EngFormatter(sep=""))
+        axes.set_xlim(0, max(2, int(bands["round"].max())))
         axes.margins(y=0.04)
         axes.grid(axis="y", color="#DDDDDD", linewidth=0.8)
         axes.set_axisbelow(True)
         runs = int(bands["runs"].max())
         about = f"mean of {runs} runs; {band_name}" if runs > 1 else "one run"
-        axes.set_xlabel("rounds (logarithmic)")
+        axes.set_xlabel("rounds")
         axes.set_ylabel("cumulative pseudo-regret")
-        below = "below 0: better than every intervention on one variable" if bands["mean"].min() < 0 else ""
+        below = "below 0: better than any intervention on one variable" if bands["mean"].min() < 0 else ""
         axes.set_title("\n".join(filter(None, [title, about, below])), loc="left", fontsize=11)
-        if narrow:
-            _list_lines(figure, axes)
-        else:
-            _name_lines(axes)
+        lines = sorted(axes.get_lines(), key=_last, reverse=True)
+        figure.legend(
+            lines,
+            [f"{line.get_label()}\u2002{round(_last(line)):,}" for line in lines],
+            loc="outside lower left",
+            frameon=False,
+            handlelength=3.2,
+        )
     return figure
 
 
@@ -215,38 +210,5 @@ def legal(text: str) -> str:
     return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", visible(text))
 
 
-def _list_lines(figure: Figure, axes: Axes) -> None:
-    """List the labels of the curves below the axes, by their last value, largest first."""
-    lines = sorted(axes.get_lines(), key=_last, reverse=True)
-    figure.legend(
-        lines,
-        [f"{line.get_label()}\u2002{round(_last(line)):,}" for line in lines],
-        loc="outside lower left",
-        frameon=False,
-        handlelength=3.2,
-    )
-
-
 def _last(line: Line2D) -> float:
     return float(np.asarray(line.get_ydata())[-1])
-
-
-def _name_lines(axes: Axes) -> None:
-    """Write each curve's label beside its end, moved up where labels would overlap."""
-    lines = sorted(axes.get_lines(), key=_last)
-    bottom, top = axes.get_ylim()
-    step = 0.06 * (top - bottom)
-    floor = bottom
-    for line in lines:
-        end = _last(line)
-        floor = max(floor + step, end)
-        axes.annotate(
-            f"{line.get_label()}\u2002{round(end):,}",
-            xy=(1, end),
-            xycoords=("axes fraction", "data"),
-            xytext=(1.02, floor),
-            textcoords=("axes fraction", "data"),
-            va="center",
-            color=line.get_color(),
-            annotation_clip=False,
-        )

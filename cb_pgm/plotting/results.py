@@ -1,4 +1,4 @@
-"""Draw the results of reports and studies: rounds to identification, arm means and regret against rows.
+"""Draw the results of reports and studies: rounds to identification, and regret against rows.
 
 `pulls_to_name` makes the data frame for `draw_pulls`, `regret_by_rows` the one for `draw_by_rows`.
 """
@@ -13,20 +13,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
-from cb_pgm.plotting.graph_drawing import shortened
 from cb_pgm.plotting.regret import OKABE_ITO, STYLE, line_name, line_style, log_scale, new_figure
-from cb_pgm.wording import setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from cb_pgm.model.intervention import ArmEstimate
-
-__all__ = ["draw_arms", "draw_by_rows", "draw_pulls", "pulls_to_name", "regret_by_rows"]
+__all__ = ["draw_by_rows", "draw_pulls", "pulls_to_name", "regret_by_rows"]
 
 _RIGHT, _WRONG = OKABE_ITO[0], OKABE_ITO[1]
-_LONG_NAME = 20  # letters of a policy and its graph, beside which there is no room on a phone
 _ROW = 0.62  # height of a policy's row, in inches
 
 
@@ -60,7 +55,7 @@ def pulls_to_name(results: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["name"].isin(names)].reset_index(drop=True)
 
 
-def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Figure:
+def draw_pulls(frame: pd.DataFrame, horizon: int) -> Figure:
     """Draw the rounds to identification, one mark per run: a dot if the parents are right, else a cross.
 
     Parameters
@@ -69,15 +64,13 @@ def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Fi
         As `pulls_to_name` returns it, not empty.
     horizon
         The number of rounds played, the right end of the axis.
-    narrow
-        Draw for a phone.
     """
     names = list(dict.fromkeys(frame["name"]))
     with mpl.rc_context(STYLE):
-        figure = new_figure(4.3 if narrow else 8.0, _ROW * len(names) + 0.85)
+        figure = new_figure(6.2, _ROW * len(names) + 0.85)
         axes = figure.subplots()
         for place, name in enumerate(names):
-            _draw_row(axes, frame[frame["name"] == name], len(names) - place, name, narrow=narrow)
+            _draw_row(axes, frame[frame["name"] == name], len(names) - place, name)
         log_scale(axes, "x")
         axes.set_xlim(max(1.0, 0.7 * float(frame["pulls"].min())), max(2, horizon))
         axes.set_ylim(0.55, len(names) + 0.65)
@@ -89,7 +82,7 @@ def draw_pulls(frame: pd.DataFrame, horizon: int, *, narrow: bool = False) -> Fi
     return figure
 
 
-def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str, *, narrow: bool) -> None:
+def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str) -> None:
     spread = np.linspace(-0.09, 0.09, len(runs)) if len(runs) > 1 else np.zeros(1)
     right = runs["right"].to_numpy(dtype=bool)
     pulls = np.maximum(runs["pulls"].to_numpy(dtype=float), 1)  # 0 has no place on a logarithmic axis
@@ -102,40 +95,8 @@ def _draw_row(axes: Axes, runs: pd.DataFrame, height: float, name: str, *, narro
     if len(runs) > 1:
         axes.plot([median, median], [height - 0.18, height + 0.18], color="#000000", linewidth=2)
     named = int(runs["pulls"].notna().sum())
-    often = f"{named} of {len(runs)} named, median {shown:,.0f}" if len(runs) > 1 else f"{shown:,.0f}"
-    # On a phone a long name takes a line of its own.
-    after = ":\n" if narrow and len(name) > _LONG_NAME else ": "
-    _name_row(axes, height + 0.26, f"{name}{after}{often}")
-
-
-def draw_arms(arms: Sequence[ArmEstimate], reward: str, *, narrow: bool = False) -> Figure:
-    """Draw the mean reward of each arm with its interval, the first arm on top.
-
-    Parameters
-    ----------
-    arms
-        At least one arm.
-    reward
-        The name of the reward, for the axis label.
-    narrow
-        Draw for a phone.
-    """
-    with mpl.rc_context(STYLE):
-        figure = new_figure(4.3 if narrow else 8.0, 0.55 * len(arms) + 0.85)
-        axes = figure.subplots()
-        for place, arm in enumerate(arms):
-            height, colour = len(arms) - place, _RIGHT if place == 0 else "#555555"
-            axes.plot([arm.low, arm.high], [height, height], color=colour, linewidth=3 if place == 0 else 2)
-            axes.plot(arm.mean, height, marker="o", markersize=7, color=colour)
-            arm_name = shortened(setting(arm.intervention))
-            _name_row(axes, height + 0.18, f"{arm_name}: {arm.mean:.4g} ({arm.rows:,})")
-        axes.set_ylim(0.6, len(arms) + 0.65)
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
-        axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
-        axes.set_axisbelow(True)
-        axes.set_xlabel(f"mean of {shortened(reward)}")
-    return figure
+    often = f"{named} of {len(runs)} identify, median {shown:,.0f}" if len(runs) > 1 else f"{shown:,.0f}"
+    _name_row(axes, height + 0.26, f"{name}: {often}")
 
 
 def _name_row(axes: Axes, height: float, text: str) -> None:
@@ -182,7 +143,7 @@ def regret_by_rows(results: pd.DataFrame, *, low: float = 0.1, high: float = 0.9
     ).reset_index()
 
 
-def draw_by_rows(frame: pd.DataFrame, *, narrow: bool = False) -> Figure:
+def draw_by_rows(frame: pd.DataFrame) -> Figure:
     """Draw regret, and the share of runs that identified the right parents, against rows.
 
     Each system has a column; curves of the oracle graph are black.
@@ -191,18 +152,12 @@ def draw_by_rows(frame: pd.DataFrame, *, narrow: bool = False) -> Figure:
     ----------
     frame
         As `regret_by_rows` returns it, with one policy and one horizon.
-    narrow
-        Draw for a phone; only for a single system.
     """
     systems = list(dict.fromkeys(frame["system"]))
     methods = [method for method in dict.fromkeys(frame["method"]) if method != "oracle"]
     with mpl.rc_context(STYLE):
-        width = 4.3 if narrow else max(8.0 if len(systems) == 1 else 5.5, 2.9 * len(systems))
-        side_by_side = len(systems) == 1 and not narrow
-        figure = new_figure(width, 3.7 if side_by_side else 6.0 if narrow else 5.4)
-        shape = (1, 2) if side_by_side else (2, len(systems))
-        grid = figure.subplots(*shape, squeeze=False)
-        columns = [grid[0]] if side_by_side else grid.T
+        figure = new_figure(max(6.2, 2.9 * len(systems)), 5.4)
+        columns = figure.subplots(2, len(systems), squeeze=False).T
         for system, (regret, right) in zip(systems, columns, strict=True):
             own = frame[frame["system"] == system]
             _draw_system(regret, own, methods, "regret")
@@ -212,14 +167,13 @@ def draw_by_rows(frame: pd.DataFrame, *, narrow: bool = False) -> Figure:
             right.set_ylim(-0.03, 1.06)
             right.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
             right.set_xlabel("rows")
-            if side_by_side:
-                regret.set_xlabel("rows")
             if len(systems) > 1:
                 regret.set_title(system, loc="left", fontsize=10, wrap=True)
         columns[0][0].set_ylabel("regret, mean and 10–90 %")
         columns[0][1].set_ylabel("runs that identify")
         handles, names = columns[0][0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=2 if narrow else 5, frameon=False)
+        columns_of_names = max(2, int(figure.get_figwidth() / 1.8))
+        figure.legend(handles, names, loc="outside lower center", ncols=columns_of_names, frameon=False)
     return figure
 
 

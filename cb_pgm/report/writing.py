@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cb_pgm.errors import ReportError
 from cb_pgm.files import check_not_among, replaced
-from cb_pgm.report.html.page import Page, render
+from cb_pgm.report.page import Page, render
 
 __all__ = ["write_report"]
 
@@ -46,15 +46,15 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
 def _page(folder: Path) -> Page:
     # Late imports: pages load pandas and matplotlib, about a second; a folder without results needs neither.
     if (folder / "result.json").exists():
-        from cb_pgm.report.run.page import run_page
+        from cb_pgm.report.run_page import run_page
 
         return run_page(folder)
     if (folder / "results.jsonl").exists():
-        from cb_pgm.report.study.page import study_page
+        from cb_pgm.report.study_page import study_page
 
         return study_page(folder)
     if (folder / "session.sqlite").exists():
-        from cb_pgm.report.session.page import session_page
+        from cb_pgm.report.session_page import session_page
 
         return session_page(folder)
     raise ReportError(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from cb_pgm.provenance import VERSION
 from discovery.wording import visible
 
 __all__ = [
@@ -18,14 +18,11 @@ __all__ = [
     "Code",
     "Facts",
     "Heading",
-    "Key",
     "Page",
     "Paragraph",
     "Picture",
-    "Pictures",
     "Points",
     "Section",
-    "Step",
     "Table",
     "render",
 ]
@@ -84,44 +81,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, with a `narrow` twin for phones where needed; one that `scrolls` is shrunk little."""
+    """A figure, scaled to the page's width; one that `scrolls` is shrunk little."""
 
     kind: ClassVar[str] = "picture"
-    wide: Markup
+    drawing: Markup
     caption: str
-    narrow: Markup | None = None
-    narrow_caption: str = ""
     scrolls: bool = False
 
 
-@dataclass(frozen=True)
-class Pictures:
-    """Figures side by side where there is room."""
-
-    kind: ClassVar[str] = "pictures"
-    items: Sequence[Picture]
-
-
-@dataclass(frozen=True)
-class Key:
-    """The meaning of the boxes in graphs: (style, meaning) pairs; styles are classes of the style sheet."""
-
-    kind: ClassVar[str] = "key"
-    items: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of a search: a title, an answer ("yes", "no" or ""), sentences, and a picture."""
-
-    kind: ClassVar[str] = "step"
-    title: str
-    answer: str
-    sentences: Sequence[str]
-    picture: Picture | None = None
-
-
-Block = Paragraph | Heading | Points | Facts | Code | Table | Picture | Pictures | Key | Step
+Block = Paragraph | Heading | Points | Facts | Code | Table | Picture
 
 
 @dataclass(frozen=True)
@@ -135,19 +103,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A report: its kind and title, the outcome in a few sentences and a table, then sections."""
+    """A report: its kind and title, the outcome in a few sentences, warnings, then sections."""
 
     kind: str
     title: str
     outcome: str
-    table: Table | None
     sections: Sequence[Section]
-    remarks: Sequence[str] = field(default=())
-    version: str = ""
-
-
-_LETTER = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
-_RIGHT_TO_LEFT = re.compile(f"([{_LETTER}]+(?:[^\\S\\n]+[{_LETTER}]+)*)")
+    warnings: Sequence[str] = ()
+    version: str = VERSION
 
 
 def render(page: Page) -> str:
@@ -157,7 +120,7 @@ def render(page: Page) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("cb_pgm.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -165,8 +128,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
-    environment.filters["isolated"] = _isolated
-    return environment
 
 
 def _visible(value: object) -> object:
@@ -174,12 +135,3 @@ def _visible(value: object) -> object:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return visible(value)
-
-
-def _isolated(value: str) -> Markup:
-    """Return text in which words written from right to left don't turn what stands beside them."""
-    pieces = _RIGHT_TO_LEFT.split(str(_visible(value)))
-    return Markup("").join(
-        Markup("<bdi>{}</bdi>").format(piece) if number % 2 else escape(piece)
-        for number, piece in enumerate(pieces)
-    )

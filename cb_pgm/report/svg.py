@@ -35,8 +35,7 @@ COLOURS: Mapping[str, str] = {
     "#56b4e9": "--sky",
     "#aa3377": "--wine",
     "#f0e442": "--mark",
-    "#d6ecf9": "--asked",
-    "#fbe3d6": "--ruled-out",
+    "#d6ecf9": "--box",
 }
 _LETTERS = frozenset({"--blue", "--vermillion", "--green", "--purple", "--orange", "--sky"})
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")

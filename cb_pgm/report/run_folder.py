@@ -5,8 +5,8 @@ settings.json   all that the run depends on (`resolved_settings`)
 report.json     what a report shows beside the outcome (`run_material`)
 summary.txt     the outcome as text
 regret.csv      the regret curves: columns policy, graph, run, round, regret
-regret, graph   pictures as .png and .svg; in a rehearsal also effects, the arms, and graphs, those drawn
-model.bif       the network that the policies played against
+regret, graph   pictures as .png and .svg; without a truth also effects, the arms, and graphs, those drawn
+model.bif       the network that was simulated
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -24,16 +24,19 @@ from cb_pgm.files import json_text, write_text
 from cb_pgm.model.bif import write_bif
 from cb_pgm.pipeline.run_report import RunReport
 from cb_pgm.pipeline.task import Played, Task
-from cb_pgm.plotting.drawn_graph import draw_drawn_graph, drawn_edges_frame
 from cb_pgm.plotting.effects import draw_effects, effects_frame
-from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
+from cb_pgm.plotting.graphs import draw_graphs, drawn_edges_frame, edge_verdicts, place_graph, with_reward
 from cb_pgm.plotting.regret import draw_regret, regret_bands, save
 from cb_pgm.problem.truth import with_flipped_reward
 from cb_pgm.provenance import command, versions
+from cb_pgm.report.shared import surroundings
 from discovery import EssentialGraph
 from discovery.documents import json_content
 from discovery.table.discrete_table import source_name
 from discovery.wording import visible
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["RunFolder", "read_run", "resolved_settings", "run_material", "write_run"]
 
@@ -50,29 +53,21 @@ _NEEDED = {
 def write_run(report: RunReport, folder: Path) -> None:
     """Write the outcome, the settings, what a report needs, curves and pictures."""
     task = report.task
-    write_text(folder / "result.json", json_text(report.to_dict()))
-    write_text(folder / "settings.json", json_text(resolved_settings(task)))
-    write_text(folder / "report.json", json_text(run_material(report)))
+    result, settings, material = report.to_dict(), resolved_settings(task), run_material(report)
+    write_text(folder / "result.json", json_text(result))
+    write_text(folder / "settings.json", json_text(settings))
+    write_text(folder / "report.json", json_text(material))
     write_text(folder / "summary.txt", visible(report.to_text()))
     curves = report.curves()
     curves.to_csv(folder / "regret.csv", index=False, float_format="%.10g")
     title = f"Reward {task.settings.reward}{', minimized' if task.settings.minimize else ''}"
     save(draw_regret(regret_bands(curves), title=title), folder / "regret")
+    run = RunFolder(result, settings, material, curves)
+    for name, drawn in run.drawn_graphs().items():
+        save(draw_graphs(**drawn), folder / name)
+    if result["effects"] is not None:
+        save(run.drawn_effects(), folder / "effects")
     system = task.system
-    truth = system.true_graph() if task.is_truth else None
-    picture = draw_graphs(
-        edge_verdicts(task.graph.graph, truth),
-        task.graph.graph if truth is None else truth,
-        marked=system.reward_parents,
-        marked_as="cause of the reward" if task.is_truth else "cause of the reward in the fitted model",
-    )
-    save(picture, folder / "graph")
-    if report.effects is not None:
-        answer, leading = report.effects.to_dict(), list(report.effects.decision.leader)
-        arms = draw_effects(effects_frame(answer), report.effects.do_nothing, reward=report.effects.reward)
-        save(arms, folder / "effects")
-        drawn = draw_drawn_graph(drawn_edges_frame(answer), task.table.variables, marked=leading)
-        save(drawn, folder / "graphs")
     flipped = task.settings.minimize and system.reward.noise is None  # the file has the reward as asked for
     write_bif((with_flipped_reward(system) if flipped else system).network(), folder / "model.bif")
 
@@ -102,8 +97,8 @@ def run_material(report: RunReport) -> dict[str, Any]:
     """Return it ready for JSON.
 
     Keys: "graphs", with "used" and, if one is known to be true, "true"; "stories", of every policy that asks
-    questions the one of its first run; "measured", what the assumptions are about, in the system played
-    against; "recommendation".
+    questions the one of its first run; "measured", what the assumptions are about, in the system that is
+    simulated; "recommendation".
     """
     task, system = report.task, report.task.system
     graphs = {"used": task.graph.graph}
@@ -168,6 +163,39 @@ class RunFolder:
         """The settings as asked for, the seed in use among them."""
         settings: dict[str, Any] = self.settings["settings"]
         return settings
+
+
+    def drawn_effects(self) -> Figure:
+        """Draw the arms of a run without a truth."""
+        effects = self.result["effects"]
+        title = "What the table says of every intervention"
+        alone = effects["do_nothing"]["mean"]
+        return draw_effects(effects_frame(effects), alone, reward=self.asked["reward"], title=title)
+
+    def drawn_graphs(self) -> dict[str, dict[str, Any]]:
+        """Return the arguments of `draw_graphs` by name, with every node at the same place in all pictures.
+
+        "graph" is the graph in use, beside the true one where it is known; "graphs" are those drawn from the
+        table.
+        """
+        used, true, effects = self.graphs["used"], self.graphs.get("true"), self.result["effects"]
+        reward, found = self.asked["reward"], self.material["recommendation"]
+        parents = self.material["measured"]["reward_parents"]
+        frames = {"graph": edge_verdicts(used, true)}
+        if effects is not None and effects["edges"]:
+            frames["graphs"] = drawn_edges_frame(effects)
+        frames = {name: with_reward(frame, reward, parents) for name, frame in frames.items()}
+        placed = used if true is None else true
+        near = surroundings(placed, [name for name in parents if name in placed.nodes])
+        placement = place_graph(placed, *frames.values(), nodes=near, reward=reward)
+        settable = self.settings["resolved"]["settable"]
+        roles = {name: "fixed" for name in used.nodes if name not in settable} | {reward: "reward"}
+        roles |= dict.fromkeys([] if found is None else found["leader"], "marked")
+        meanings = {"reward": "the reward", "fixed": "can't be set", "marked": "looks best to set"}
+        return {
+            name: {"edges": frame, "placement": placement, "roles": roles, "meanings": meanings}
+            for name, frame in frames.items()
+        }
 
 
 def read_run(folder: Path) -> RunFolder:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cb_pgm.plotting.regret import line_name
-from cb_pgm.report.html.page import Table
+from cb_pgm.report.page import Table
 from cb_pgm.wording import count, number, share
 
 __all__ = ["Summary", "outcome", "overall_table", "summaries", "system_table"]

@@ -1,1 +1,0 @@
-"""The report of one run: its folder, written and read back (`folder`), and its page."""

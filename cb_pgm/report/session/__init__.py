@@ -1,1 +1,0 @@
-"""The report of a session: its folder read without changing it (`folder`), and its page."""

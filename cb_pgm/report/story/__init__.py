@@ -1,1 +1,0 @@
-"""A search step by step: what was known before and after each answer (`replay`), in words and pictures."""

@@ -1,1 +1,0 @@
-"""The report of a study: its results summarised in frames (`summary`), and its page."""
