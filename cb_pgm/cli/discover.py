@@ -185,12 +185,13 @@ def _checked(
 
 
 def _write_folder(used: UsedGraph, confidence: EdgeConfidence | None, folder: Path) -> None:
-    from cb_pgm.plotting.graph_plots import draw_graphs, edge_verdicts
+    from cb_pgm.plotting.graphs import draw_graphs, edge_verdicts, place_graph
     from cb_pgm.plotting.regret import save
 
     write_text(folder / "graph.json", used.graph.to_json())
     shares = None if confidence is None else confidence.adjacency()
-    save(draw_graphs(edge_verdicts(used.graph), used.graph, confidence=shares), folder / "graph")
+    edges = edge_verdicts(used.graph, confidence=shares)
+    save(draw_graphs(edges, place_graph(used.graph)), folder / "graph")
 
 
 def _json(

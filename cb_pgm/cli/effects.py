@@ -90,16 +90,23 @@ def _read(options: Namespace) -> DiscreteTable:
 
 
 def _write(report: EffectsReport, variables: Sequence[str], folder: Path) -> None:
-    from cb_pgm.plotting.drawn_graph import draw_drawn_graph, drawn_edges_frame
     from cb_pgm.plotting.effects import draw_effects, effects_frame
+    from cb_pgm.plotting.graphs import draw_graphs, drawn_edges_frame, place
     from cb_pgm.plotting.regret import save
 
     answer = report.to_dict()
     write_text(folder / "effects.json", json_text(answer))
     write_text(folder / "effects.txt", visible(report.to_text()))
-    figure = draw_effects(effects_frame(answer), report.do_nothing, reward=report.reward)
+    title = "What the table says of every intervention"
+    figure = draw_effects(effects_frame(answer), report.do_nothing, reward=report.reward, title=title)
     save(figure, folder / "effects")
     if not report.models:
         return
-    leading = list(report.decision.leader)
-    save(draw_drawn_graph(drawn_edges_frame(answer), variables, marked=leading), folder / "graphs")
+    edges = drawn_edges_frame(answer).sort_values("share", ascending=False, kind="stable")
+    arrows = zip(edges["source"].map(str), edges["target"].map(str), strict=True)
+    settable = {arm.variable for arm in report.arms}
+    roles = {name: "fixed" for name in variables if name not in settable}
+    roles |= dict.fromkeys(report.decision.leader, "marked")
+    meanings = {"fixed": "can't be set", "marked": "looks best to set"}
+    drawn = draw_graphs(edges, place(variables, arrows), roles=roles, meanings=meanings)
+    save(drawn, folder / "graphs")

@@ -35,8 +35,8 @@ class RunSettings(TableSettings, EstimateSettings):
     graph
         A graph (JSON or BIF) to use instead of an estimate.
     policies
-        The policies to play ("cb-pgm policies" explains them). "module:attribute(key=value)" names one of
-        your own and runs its code; it is imported from where Python imports, sys.path, and from nowhere else.
+        The policies to play ("cb-pgm policies" explains them), or module:attribute(key=value) for one of your
+        own, which runs code: it is imported from where Python imports, sys.path, and from nowhere else.
         Policies that work on a graph play on the "estimated" graph with the marginals of the table. With a
         true network they also play on the "oracle" graph, which is the true essential graph, with the same
         marginals. Policies that know the whole system count as "oracle" too, those that use no graph as

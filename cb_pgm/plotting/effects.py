@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from cb_pgm.plotting.regret import OKABE_ITO, STYLE, new_figure
+from cb_pgm.plotting.regret import OKABE_ITO, STYLE, WIDTH, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -111,7 +111,7 @@ def draw_effects(
     """
     arms = list(dict.fromkeys(frame["arm"]))
     with mpl.rc_context(STYLE):
-        figure = new_figure(6.2, _ROW * len(arms) + 1.6)
+        figure = new_figure(WIDTH, _ROW * len(arms) + 1.6)
         axes = figure.subplots()
         if do_nothing is not None:
             axes.axvline(do_nothing, color="#000000", linewidth=1.2, linestyle="--", label="no intervention")

@@ -344,7 +344,7 @@ def _handles(edges: pd.DataFrame, meanings: Mapping[str, str]) -> list[Any]:
             for share in (1.0, 0.5, 0.1)
         ]
     if not edges["directed"].all():
-        dots = {"marker": "o", "markersize": 5, "markerfacecolor": "#FFFFFF"}
+        dots: dict[str, Any] = {"marker": "o", "markersize": 5, "markerfacecolor": "#FFFFFF"}
         handles.append(Line2D([], [], color="#555555", label="direction unknown", **dots))
     handles += [Patch(**ROLES[role], label=meaning) for role, meaning in meanings.items() if meaning]
     return handles
@@ -360,11 +360,12 @@ def _draw_panel(axes: Axes, placement: Placement, edges: pd.DataFrame, roles: Ma
     axes.set_ylim(placement.lowest - 0.35, 0.35)
     axes.set_aspect("equal")
     axes.set_axis_off()
-    for route, edge in zip(_routes(edges, placement), edges.itertuples(), strict=True):
-        style = dict(VERDICTS[str(edge.verdict)][0])
-        if not np.isnan(edge.share):
-            style["linewidth"] = _width(float(edge.share))
-        _draw_edge(axes, route, bool(edge.directed), style)
+    looks = zip(edges["directed"], edges["share"], edges["verdict"], strict=True)
+    for route, (directed, share, verdict) in zip(_routes(edges, placement), looks, strict=True):
+        style = dict(VERDICTS[verdict][0])
+        if not np.isnan(share):
+            style["linewidth"] = _width(share)
+        _draw_edge(axes, route, directed, style)
     for node, (x, y) in placement.layout.positions.items():
         look = ROLES[roles[node]] if node in roles else _PLAIN
         _draw_node(axes, node, (x, y * _LAYER), placement.widths[node], look)

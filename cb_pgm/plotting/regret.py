@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from cb_pgm.files import replaced
 from discovery.wording import visible
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OKABE_ITO",
     "STYLE",
+    "WIDTH",
     "draw_regret",
     "legal",
     "line_name",
@@ -48,6 +49,8 @@ __all__ = [
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _LINE_STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+#: The width of a figure, in inches: on a phone its letters can still be read.
+WIDTH = 5.8
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 11,
@@ -109,7 +112,7 @@ def draw_regret(bands: pd.DataFrame, *, title: str = "", band_name: str = "band:
     """
     with mpl.rc_context(STYLE):
         count = bands[["policy", "graph"]].drop_duplicates().shape[0]
-        figure = new_figure(6.2, 3.6 + 0.25 * count)
+        figure = new_figure(WIDTH, 3.6 + 0.25 * count)
         axes = figure.subplots()
         for index, ((policy, graph), line) in enumerate(bands.groupby(["policy", "graph"], sort=False)):
             style = line_style(index)
@@ -121,6 +124,7 @@ def draw_regret(bands: pd.DataFrame, *, title: str = "", band_name: str = "band:
                 )
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(EngFormatter(sep=""))
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axes.set_xlim(0, max(2, int(bands["round"].max())))
         axes.margins(y=0.04)
         axes.grid(axis="y", color="#DDDDDD", linewidth=0.8)

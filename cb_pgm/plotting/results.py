@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
-from cb_pgm.plotting.regret import OKABE_ITO, STYLE, line_name, line_style, log_scale, new_figure
+from cb_pgm.plotting.regret import OKABE_ITO, STYLE, WIDTH, line_name, line_style, log_scale, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def draw_pulls(frame: pd.DataFrame, horizon: int) -> Figure:
     """
     names = list(dict.fromkeys(frame["name"]))
     with mpl.rc_context(STYLE):
-        figure = new_figure(6.2, _ROW * len(names) + 0.85)
+        figure = new_figure(WIDTH, _ROW * len(names) + 0.85)
         axes = figure.subplots()
         for place, name in enumerate(names):
             _draw_row(axes, frame[frame["name"] == name], len(names) - place, name)
@@ -156,7 +156,7 @@ def draw_by_rows(frame: pd.DataFrame) -> Figure:
     systems = list(dict.fromkeys(frame["system"]))
     methods = [method for method in dict.fromkeys(frame["method"]) if method != "oracle"]
     with mpl.rc_context(STYLE):
-        figure = new_figure(max(6.2, 2.9 * len(systems)), 5.4)
+        figure = new_figure(max(WIDTH, 2.9 * len(systems)), 5.4)
         columns = figure.subplots(2, len(systems), squeeze=False).T
         for system, (regret, right) in zip(systems, columns, strict=True):
             own = frame[frame["system"] == system]

@@ -164,7 +164,6 @@ class RunFolder:
         settings: dict[str, Any] = self.settings["settings"]
         return settings
 
-
     def drawn_effects(self) -> Figure:
         """Draw the arms of a run without a truth."""
         effects = self.result["effects"]

@@ -101,7 +101,7 @@ def _graph(run: RunFolder) -> Section:
             deciding = [" — ".join(edge["edge"]) for edge in run.result["effects"]["hangs_on"]]
             about = f" The best arm depends on {listed(deciding)}." if deciding else ""
             drawn = (
-                "Many graphs fit the table. Here an edge is as wide as the share of drawn graphs that have it, "
+                "Many graphs fit the table. Here an edge is as wide as the share of graphs that have it "
                 f"and has a head where nine tenths of these agree on its direction.{about}"
             )
             blocks.append(Paragraph(drawn))
@@ -177,8 +177,8 @@ def _search(run: RunFolder) -> Section:
     for story in run.material["stories"]:
         blocks += [Heading(line_name(story["policy"], story["graph"])), *search_blocks(story)]
     about = Paragraph(
-        "Each question asks whether setting a variable affects the reward and, where the direction of an edge "
-        "is unknown, that neighbour. These are the questions of each policy's first run."
+        "Each question asks whether setting a variable affects the reward and, where the direction of an "
+        "edge is unknown, that neighbour. These are the questions of each policy's first run."
     )
     return Section("search", "The search, question by question", [about, *blocks] if blocks else [])
 

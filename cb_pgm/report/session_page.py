@@ -110,8 +110,8 @@ def _outcome(read: _Read) -> str:
     name = setting_text(best.intervention)
     if alone is None:
         return (
-            f"{name} looks best: {estimate}, {certain}. Whether it is better than no intervention isn't known: "
-            f"no row without one is recorded."
+            f"{name} looks best: {estimate}, {certain}. Whether it is better than no intervention isn't "
+            f"known: no row without one is recorded."
         )
     gains = (best.low - alone.high, alone.low - best.high)
     if gains[1 if read.status.minimize else 0] > 0:

@@ -1,4 +1,4 @@
-"""What several kinds of page show: regret curves, rounds to identification, graphs, a search, how to repeat."""
+"""What several kinds of page show: regret, rounds to identification, graphs, a search, how to repeat."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from cb_pgm import CausalSystem, Session
 from cb_pgm.pipeline import Pipeline
 from cb_pgm.report import write_report
-from cb_pgm.report.run.folder import write_run
+from cb_pgm.report.run_folder import write_run
 from cb_pgm.study import Study, run_study
 
 #: Column names that a careless page would take for its own text.

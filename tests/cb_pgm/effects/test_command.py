@@ -4,9 +4,7 @@ import contextlib
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from matplotlib.patches import PathPatch
 
 from cb_pgm import plots
 from cb_pgm.cli import main
@@ -52,7 +50,7 @@ def test_nothing_is_left_of_an_interrupted_command(tmp_path: Path, monkeypatch: 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cb_pgm.plotting.drawn_graph.draw_drawn_graph", interrupted)  # all else is written
+    monkeypatch.setattr("cb_pgm.plotting.graphs.draw_graphs", interrupted)  # all else is written
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         main([*STONES, "--out", str(tmp_path / "answer")])
     assert list(tmp_path.iterdir()) == []
@@ -64,45 +62,25 @@ def test_a_range_that_is_turned_round_is_refused(capsys: pytest.CaptureFixture[s
     assert "--reward-range: expected the lower end first" in capsys.readouterr().err
 
 
-def test_an_edge_is_as_wide_as_often_it_is_drawn_and_marked_if_it_decides() -> None:
-    answer = {
-        "edges": [
-            {"edge": ["a", "b"], "forward": 0.4, "backward": 0.6},
-            {"edge": ["b", "c"], "forward": 0.5, "backward": 0.02},
-            {"edge": ["a", "c"], "forward": 0.05, "backward": 0.02},
-        ],
-        "hangs_on": [{"edge": ["a", "b"]}],
-    }
-    frame = plots.drawn_edges_frame(answer)
-    assert frame.to_dict("list") == {
-        "source": ["b", "b"],
-        "target": ["a", "c"],
-        "directed": [False, True],
-        "share": [1.0, 0.52],
-        "deciding": [True, False],
-    }
-    axes = plots.draw_drawn_graph(frame, ["a", "b", "c", "d"], marked=["a"]).axes[0]
-    widths = sorted(patch.get_linewidth() for patch in axes.patches if isinstance(patch, PathPatch))
-    assert widths == pytest.approx([0.52 * 4.5, 4.5])
-    assert {text.get_text() for text in axes.texts} == {"a", "b", "c", "d"}
-
-
-def test_the_frame_has_a_row_for_each_arm_and_ground() -> None:
+def test_the_frame_has_a_row_for_each_arm_and_basis_and_no_number_is_cut() -> None:
+    state = "46.8 and above"
     arm = {
-        **{"variable": "drug", "state": "yes", "bounds": [0.1, 0.9], "mean": 0.5, "interval": [0.4, 0.6]},
+        **{"variable": "Culmen Length of every penguin there (mm)", "state": state, "bounds": [0.1, 0.9]},
+        **{"mean": 0.5, "interval": [0.4, 0.6], "seen": {"rows": 9, "mean": 0.52}},
         "set": {"rows": 30, "mean": 0.55, "interval": [0.3, 0.8]},
     }
     frame = plots.effects_frame({"arms": [arm, {**arm, "state": "no", "set": None}]})
-    assert frame["ground"].value_counts().to_dict() == {
-        "nothing assumed": 2,
-        "over graphs": 2,
-        "measured": 1,
-    }
-    figure = plots.draw_effects(frame, 0.45, reward="well")
+    assert frame["basis"].value_counts().to_dict() == {"bounds": 2, "graphs": 2, "seen": 2, "set": 1}
+    figure = plots.draw_effects(frame, 0.45, reward="well", title="Penguins")
     figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()
-    own = figure.legends[0].get_window_extent(renderer)
-    assert not own.overlaps(figure._supxlabel.get_window_extent(renderer))
-    assert not own.overlaps(figure.axes[0].get_window_extent(renderer))
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["drug = yes", "drug = no"]
-    assert isinstance(frame, pd.DataFrame)
+    (axes,) = figure.axes
+    assert not figure.legends[0].get_window_extent(renderer).overlaps(axes.get_window_extent(renderer))
+    assert axes.get_title(loc="left") == "Penguins"
+    labels = [text.get_text() for text in axes.texts]
+    assert labels == [f"Culmen Length of every penguin … = {end}" for end in (state, "no")]
+    for text in axes.texts:
+        assert text.get_window_extent(renderer).x1 < figure.bbox.x1
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "no-assumption bounds, 99 %" in named
+    assert "graph-averaged, 90 %" in named

@@ -13,7 +13,7 @@ from cb_pgm.model.bif import read_bif, read_bif_model, write_bif
 from cb_pgm.model.discrete_model import DiscreteModel
 from cb_pgm.model.pgmpy_networks import model_of_network, network_of_model
 from cb_pgm.pipeline import Pipeline
-from cb_pgm.report.run.folder import write_run
+from cb_pgm.report.run_folder import write_run
 
 
 @pytest.mark.parametrize("name", ["asia", "child", "insurance", "alarm"])

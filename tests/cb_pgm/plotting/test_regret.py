@@ -50,19 +50,18 @@ def test_the_picture_shows_the_frame_and_names_its_lines_and_its_band(curves):
     assert len({line.get_color() for line in axes.get_lines()}) == 3
     assert len({line.get_linestyle() for line in axes.get_lines()}) == 3  # told apart without colour too
     assert {line.get_color() for line in axes.get_lines()} <= set(OKABE_ITO)
-    said = " ".join(text.get_text() for text in axes.texts)
+    said = " ".join(text.get_text() for text in figure.legends[0].get_texts())
     assert all(name in said for name in ("cn-ucb, estimated graph", "cn-ucb, oracle graph", "ucb"))
     assert "20 runs" in axes.get_title(loc="left")
     assert "10–90 %" in axes.get_title(loc="left")
     assert len(axes.collections) == 3
 
 
-@pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("rounds", [4, 10, 50, 1000, 10**6])
-def test_rounds_are_numbered_without_formulas_at_any_horizon(rounds, narrow):
+def test_rounds_are_numbered_without_formulas_at_any_horizon(rounds):
     numbers = np.unique(np.geomspace(1, rounds, 9).astype(int))
     curves = pd.DataFrame({"policy": "$a_b$", "graph": "none", "run": 0, "round": numbers, "regret": numbers})
-    figure = draw_regret(regret_bands(curves), narrow=narrow)
+    figure = draw_regret(regret_bands(curves))
     figure.draw_without_rendering()
     (axes,) = figure.axes
     low, high = axes.get_xlim()
@@ -72,18 +71,15 @@ def test_rounds_are_numbered_without_formulas_at_any_horizon(rounds, narrow):
         if label.get_text() and low <= label.get_position()[0] <= high
     ]
     assert len(labels) >= 2
-    assert all(re.fullmatch(r"\d+[kM]?", label) for label in labels), labels
+    assert all(re.fullmatch(r"\d+(\.\d+)?[kM]?", label) for label in labels), labels
 
 
-def test_narrow_pictures_list_their_lines_below(curves):
-    bands = regret_bands(curves)
-    figure = draw_regret(bands, narrow=True)
-    (legend,) = figure.legends
-    named = [text.get_text() for text in legend.get_texts()]
+def test_lines_are_listed_below_by_their_last_value(curves):
+    figure = draw_regret(regret_bands(curves))
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
     ends = [float(name.split("\u2002")[1].replace(",", "")) for name in named]
     assert len(named) == 3
     assert ends == sorted(ends, reverse=True)
-    assert figure.get_figwidth() < 5
 
 
 def test_line_styles_differ_for_49_lines():
@@ -94,14 +90,6 @@ def test_a_single_run_has_no_band(curves):
     figure = draw_regret(regret_bands(curves[curves["run"] == 0]))
     assert not figure.axes[0].collections
     assert "band" not in figure.axes[0].get_title(loc="left")
-
-
-def test_names_of_lines_dont_overlap(curves):
-    same = curves.assign(regret=curves["round"] * 1.0)  # all three end at the same height
-    axes = draw_regret(regret_bands(same)).axes[0]
-    bottom, top = axes.get_ylim()
-    heights = sorted(text.xyann[1] for text in axes.texts)
-    assert np.diff(heights).min() >= 0.059 * (top - bottom)
 
 
 def test_files_are_the_same_every_time(curves, tmp_path):
@@ -120,6 +108,6 @@ def test_drawing_leaves_matplotlibs_settings_alone(curves, tmp_path):
 
 
 def test_pyplot_is_never_loaded():
-    modules = "cb_pgm.plotting.regret, cb_pgm.plotting.graph_plots"
+    modules = "cb_pgm.plotting.regret, cb_pgm.plotting.graphs"
     code = f"import sys, {modules}; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

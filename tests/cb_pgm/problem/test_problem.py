@@ -13,7 +13,7 @@ from cb_pgm.pipeline.pipeline import Pipeline
 from cb_pgm.problem.graph_files import read_graph, widened
 from cb_pgm.problem.problem import Problem, settable_states
 from cb_pgm.problem.truth import check_against_truth, read_truth, with_flipped_reward
-from cb_pgm.report.run.folder import write_run
+from cb_pgm.report.run_folder import write_run
 from cb_pgm.session.beginning import prepare
 from cb_pgm.session.replay import replay_log
 from cb_pgm.session.setup import Setup

@@ -8,7 +8,6 @@ import sys
 from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
-from itertools import pairwise
 from pathlib import Path
 
 import networkx as nx
@@ -18,16 +17,16 @@ import pytest
 from graphs import random_dag
 from markupsafe import Markup
 
-from cb_pgm import CNUCB, instances, search, simulate
+from cb_pgm import CNUCB, Session, instances, search, simulate
 from cb_pgm.cli.program import main
 from cb_pgm.plotting.regret import new_figure
 from cb_pgm.plotting.results import pulls_to_name, regret_by_rows
 from cb_pgm.provenance import command, recorded_command
 from cb_pgm.report import ReportError, write_report
-from cb_pgm.report.html.page import Heading, Page, Paragraph, Points, Section, Step, Table, render
-from cb_pgm.report.html.svg import COLOURS, inline_svg
-from cb_pgm.report.story.figures import step_nodes
-from cb_pgm.report.story.replay import replay, surroundings
+from cb_pgm.report.page import Code, Facts, Heading, Page, Paragraph, Points, Section, Table, render
+from cb_pgm.report.run_folder import read_run
+from cb_pgm.report.shared import surroundings
+from cb_pgm.report.svg import COLOURS, inline_svg
 from cb_pgm.search.trace import QueryRecord, SearchTrace
 from cb_pgm.study import Study, run_study
 from discovery import EssentialGraph
@@ -132,13 +131,14 @@ def test_all_kinds_of_blocks_escape():
             Heading(nasty),
             Points([nasty]),
             Table(nasty, [nasty, nasty], [[nasty, nasty]]),
-            Step(nasty, "yes", [nasty]),
+            Facts([(nasty, nasty)]),
+            Code(nasty),
         ],
     )
-    page = render(Page(nasty, nasty, nasty, None, [section], [nasty], nasty))
+    page = render(Page(nasty, nasty, nasty, [section], [nasty], nasty))
     assert "<b>" not in page
     assert "<b " not in page
-    assert page.count("&lt;b class=&#34;x&#34;&gt;&amp;") == 19
+    assert page.count("&lt;b class=&#34;x&#34;&gt;&amp;") == 20
 
 
 def test_the_same_folder_gives_the_same_file_in_any_process(report_folders, pages, tmp_path):
@@ -165,11 +165,31 @@ def test_a_run_says_what_its_files_say(report_folders, elements):
     assert "ehearsal" not in text
 
 
-def test_a_rehearsal_is_called_one(elements):
+def test_a_simulation_on_a_fitted_model_is_called_one(elements):
     text = "".join(elements["rehearsal"].text)
     above = text[: text.rindex("How to run it again")]
-    assert above.count("ehearsal") >= 2  # in the title and in the recommendation
+    assert "simulation on a model fitted to the table" in above
+    assert "They are simulated on a network fitted to the table" in above
     assert "known truth" not in above
+
+
+def test_warnings_come_first_and_an_assumption_that_fails_is_one(pages):
+    """In asia "either" is determined by its parents, which screening's assumption excludes."""
+    warnings = pages["run"].index("An assumption fails: Every state has positive probability")
+    assert pages["run"].index('id="outcome"') < warnings < pages["run"].index("<h2>")
+
+
+@pytest.mark.parametrize(("kind", "reward"), [("run", "xray=yes"), ("session", "xray=yes")])
+def test_the_reward_is_drawn_in_the_graph(kind, reward, pages):
+    figure = re.search(r'<section id="graph">.*?</section>', pages[kind], re.DOTALL)
+    assert f">{reward}</text>" in figure[0]
+    assert "the reward" in figure[0]
+
+
+def test_all_pictures_of_a_page_have_a_variable_at_the_same_place(report_folders):
+    drawn = read_run(report_folders["rehearsal"]).drawn_graphs()
+    assert set(drawn) == {"graph", "graphs"}
+    assert drawn["graph"]["placement"] is drawn["graphs"]["placement"]
 
 
 def test_a_study_says_what_failed_and_what_is_unfinished(report_folders, elements, tmp_path):
@@ -199,8 +219,38 @@ def test_a_session_says_where_it_stands(elements):
     text = "".join(elements["session"].text)
     assert "either = yes" in text
     assert re.search(r"1\d\d of 1,000 patients", text)
-    assert "step by step" in text
+    assert "question by question" in text
     assert "0 of 9 rows" in "".join(elements["open"].text)
+
+
+def test_a_session_says_what_its_status_says(report_folders, elements):
+    """Every line of `session status` is on the page, the caveats of what was identified among them."""
+    text = " ".join("".join(elements["session"].text).split())
+    with Session.open(report_folders["session"]) as session:
+        status = session.status()
+    for line in status.to_text().splitlines()[1:]:
+        assert " ".join(line[12:].split()) in text
+    if status.assumption:
+        assert text.index(status.assumption) < text.index("Where it stands", text.index("are recorded"))
+
+
+def test_a_session_says_set_only_with_a_measured_gain(tmp_path):
+    """Equal rewards without and with the drug, then much better ones with it."""
+    states = {"drug": ["low", "high"], "recovered": ["no", "yes"]}
+    means = {"equal": 0.5, "better": 0.97}
+    for name, mean in means.items():
+        rng = np.random.default_rng(0)
+        start = {"states": states, "reward": "recovered=yes", "policy": "moss", "horizon": 900, "seed": 1}
+        with Session.start(tmp_path / name, **start) as session:
+            while session.status().told < 900:
+                (pull,) = session.ask(batch=30)
+                high = pull.intervention.get("drug") == "high"
+                better = rng.random(pull.left) < (mean if high else 0.5)
+                state = pull.intervention.get("drug", "low")
+                session.tell([{"drug": state, "recovered": "yes" if one else "no"} for one in better])
+        page = write_report(tmp_path / name).read_text("utf-8")
+        outcome = re.search(r'<p class="outcome">(.*?)</p>', page, re.DOTALL)[1]
+        assert outcome.startswith("Set drug = high") == (name == "better"), outcome
 
 
 @pytest.mark.parametrize(("horizon", "ending"), [(100, "asked nothing"), (300, "still going on")])
@@ -262,25 +312,6 @@ def drawn_dag(n: int, seed: int) -> nx.DiGraph:
     return random_dag([f"X{i}" for i in range(n)], 2.5 / n, np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_replay_ends_where_the_search_did(seed):
-    """The last step leaves the named variable, directs edges truly, and shows each variable in one style."""
-    dag = drawn_dag(3 + seed % 10, seed)
-    graph = EssentialGraph.from_dag(dag)
-    target = graph.nodes[seed % len(graph.nodes)]
-    result = search.solve(search.sound(graph), search.exact_answers(dag, (target,)))
-    steps = replay(graph, [_question(step) for step in result.queries])
-    assert steps[0].before == graph.nodes
-    assert all(former.after == latter.before for former, latter in pairwise(steps))
-    assert steps[-1].after == result.reward_variables == (target,)
-    assert set(steps[-1].directed) <= set(dag.edges)
-    learnt = [arrow for step in steps for arrow in step.learnt]
-    assert len(set(learnt)) == len(learnt)
-    assert set(learnt) | set(graph.directed) == set(steps[-1].directed)
-    for step in steps:
-        assert step_nodes(step)[step.question["variable"]] == "asked"
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_the_story_of_a_search_under_way_is_the_beginning_of_the_finished_one(seed):
     """What `sound` says was ruled out by its first k answers, for every k."""
@@ -294,28 +325,6 @@ def test_the_story_of_a_search_under_way_is_the_beginning_of_the_finished_one(se
         under_way = SearchTrace.of(asked[:known], None, graph)
         assert under_way.result is None
         assert under_way.questions == finished.questions[:known]
-
-
-def test_a_replay_for_several_parents_takes_candidates_up_again():
-    dag = nx.DiGraph([("A", "C"), ("B", "C"), ("C", "D")])
-    graph = EssentialGraph.from_dag(dag)
-    result = search.solve(search.multiple(graph), search.exact_answers(dag, ("A", "B")))
-    steps = replay(graph, [_question(step) for step in result.queries])
-    held = [step for step in steps if step.question["fixed"]]
-    assert held
-    assert set(held[0].before) > set(steps[steps.index(held[0]) - 1].after) - {"A", "B"}
-
-
-def _question(step: search.Step) -> dict:
-    return {
-        "variable": step.query.variable,
-        "undecided": list(step.query.undecided),
-        "fixed": dict(step.query.fixed),
-        "moves": step.probe.is_ancestor,
-        "children": sorted(step.probe.children),
-        "ruled_out": list(step.ruled_out),
-        "reason": step.reason,
-    }
 
 
 def test_a_run_keeps_its_story():
@@ -435,7 +444,7 @@ def test_letters_can_be_read_in_both_schemes(scheme):
     assert len(letters) >= 9
     for name in letters:
         assert _contrast(colours[name], colours["--paper"]) >= 4.5, name
-    for fill in ("--mark", "--asked", "--ruled-out", "--raised"):
+    for fill in ("--mark", "--box", "--raised"):
         assert _contrast(colours["--ink"], colours[fill]) >= 4.5, fill
 
 
