@@ -98,7 +98,10 @@ def _write(report: EffectsReport, variables: Sequence[str], folder: Path) -> Non
     write_text(folder / "effects.json", json_text(answer))
     write_text(folder / "effects.txt", visible(report.to_text()))
     title = "What the table says of every intervention"
-    figure = draw_effects(effects_frame(answer), report.do_nothing, reward=report.reward, title=title)
+    level = f"{100 * (1 - report.failure_prob):.4g} %"
+    figure = draw_effects(
+        effects_frame(answer), report.do_nothing, reward=report.reward, title=title, level=level
+    )
     save(figure, folder / "effects")
     if not report.models:
         return

@@ -26,9 +26,9 @@ __all__ = ["arm_name", "arms_frame", "draw_effects", "effects_frame"]
 
 #: basis → colour, line width, place in an arm's row, and its name in the legend.
 _BASES: Mapping[str, tuple[str, float, float, str]] = {
-    "bounds": ("#BBBBBB", 5.0, 0.0, "no-assumption bounds, 99 %"),
-    "graphs": (OKABE_ITO[0], 2.5, -0.13, "graph-averaged, 90 %"),
-    "set": (OKABE_ITO[1], 2.5, 0.13, "experimental (rows set), 1 − δ"),
+    "bounds": ("#BBBBBB", 5.0, 0.0, "no-assumption bounds"),
+    "graphs": (OKABE_ITO[0], 2.5, -0.13, "graph-averaged"),
+    "set": (OKABE_ITO[1], 2.5, 0.13, "experimental (rows set)"),
     "seen": ("#555555", 0.0, 0.0, "mean of the rows observed"),
     "arm": (OKABE_ITO[0], 2.5, 0.0, ""),
 }
@@ -94,7 +94,12 @@ def _frame(rows: Iterable[tuple[str, str, float | None, float | None, float | No
 
 
 def draw_effects(
-    frame: pd.DataFrame, do_nothing: float | None = None, *, reward: str = "reward", title: str = ""
+    frame: pd.DataFrame,
+    do_nothing: float | None = None,
+    *,
+    reward: str = "reward",
+    title: str = "",
+    level: str = "",
 ) -> Figure:
     """Draw the intervals of every arm on each basis, the first arm on top, and do() as a line.
 
@@ -108,6 +113,8 @@ def draw_effects(
         The name of the reward, for the axis label.
     title
         The title.
+    level
+        The level of the intervals, for the legend: "95 %".
     """
     arms = list(dict.fromkeys(frame["arm"]))
     with mpl.rc_context(STYLE):
@@ -117,6 +124,7 @@ def draw_effects(
             axes.axvline(do_nothing, color="#000000", linewidth=1.2, linestyle="--", label="no intervention")
         for basis, own in frame.groupby("basis", sort=False):
             colour, width, shift, label = _BASES[str(basis)]
+            label = f"{label}, {level}" if label and level and width else label
             heights = np.array([arms.index(arm) for arm in own["arm"]]) + shift
             if width:
                 axes.hlines(heights, own["low"], own["high"], color=colour, linewidth=width, label=label)

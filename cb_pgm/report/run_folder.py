@@ -168,8 +168,9 @@ class RunFolder:
         """Draw the arms of a run without a truth."""
         effects = self.result["effects"]
         title = "What the table says of every intervention"
-        alone = effects["do_nothing"]["mean"]
-        return draw_effects(effects_frame(effects), alone, reward=self.asked["reward"], title=title)
+        alone, level = effects["do_nothing"]["mean"], 100 * (1 - self.asked["failure_prob"])
+        frame, reward = effects_frame(effects), self.asked["reward"]
+        return draw_effects(frame, alone, reward=reward, title=title, level=f"{level:.4g} %")
 
     def drawn_graphs(self) -> dict[str, dict[str, Any]]:
         """Return the arguments of `draw_graphs` by name, with every node at the same place in all pictures.

@@ -76,8 +76,8 @@ def _arms(run: RunFolder) -> Section:
         )
         caption = (
             "No-assumption bounds hold whatever is hidden. Graph-averaged means assume that nothing hidden "
-            "causes both a variable and the reward; 90 % of the graphs drawn from resampled tables lie in "
-            "their intervals. Experimental means are those of the rows in which the arm was set."
+            "causes both a variable and the reward; their intervals hold the means over graphs drawn from "
+            "resampled tables. Experimental means are those of the rows in which the arm was set."
         )
         blocks.append(Picture(inline_svg(run.drawn_effects(), "arms", label), caption))
     return Section("effects", "The interventions", blocks)

@@ -71,7 +71,7 @@ def test_the_frame_has_a_row_for_each_arm_and_basis_and_no_number_is_cut() -> No
     }
     frame = plots.effects_frame({"arms": [arm, {**arm, "state": "no", "set": None}]})
     assert frame["basis"].value_counts().to_dict() == {"bounds": 2, "graphs": 2, "seen": 2, "set": 1}
-    figure = plots.draw_effects(frame, 0.45, reward="well", title="Penguins")
+    figure = plots.draw_effects(frame, 0.45, reward="well", title="Penguins", level="95 %")
     figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()
     (axes,) = figure.axes
@@ -82,5 +82,5 @@ def test_the_frame_has_a_row_for_each_arm_and_basis_and_no_number_is_cut() -> No
     for text in axes.texts:
         assert text.get_window_extent(renderer).x1 < figure.bbox.x1
     named = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "no-assumption bounds, 99 %" in named
-    assert "graph-averaged, 90 %" in named
+    assert "no-assumption bounds, 95 %" in named
+    assert "graph-averaged, 95 %" in named
