@@ -1,137 +1,84 @@
 """Worlds that mislead: what policies lose in them beside a bandit without structure, and which claims fail.
 
-Writes to the output folder, the same for the same seed:
+Its folder gets, the same for the same seed:
 
     goals.csv       a line per goal: world, what was measured, the figure, and whether the goal is met
     regret.csv      a line per world and player: mean and largest regret, as multiples of MOSS's mean, too
     runs.csv        a line per run
-    hard_worlds.md  the tables of goals and of regret, which are also printed
-    runs.jsonl      what each run gave, as it came: what was stopped goes on from there
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-import time
-from collections.abc import Hashable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from hard_worlds_goals import goals, regret_table
 from hard_worlds_runs import estimated_graph, play_run
 from hard_worlds_settings import Player, World, worlds
-from joblib import Parallel, delayed, parallel_config
-from results_page import add_option, markdown_table, write_section
-from results_run import keep, kept
+from results_page import markdown_table
+from results_run import Run
 
-from cb_pgm.cli.console import progress
 from discovery import EssentialGraph
 
-Job = tuple[World, Player, int]
+__all__ = ["add_options", "make"]
 
 
-def main() -> None:
-    options = _options()
-    started = time.perf_counter()
-    wanted = worlds(options.runs, options.quick)
-    if options.rows:
-        wanted = [world for world in wanted if world.row in options.rows]
-    options.out.mkdir(parents=True, exist_ok=True)
-    records = options.out / "runs.jsonl"
-    if options.force:
-        records.unlink(missing_ok=True)
-    runs = played(wanted, options.seed, options.jobs, records)
-    met, regret = goals(runs), regret_table(runs)
-    text = as_markdown(met, regret)
-    for name, frame in (("goals", met), ("regret", regret), ("runs", runs)):
-        frame.to_csv(options.out / f"{name}.csv", index=False, float_format="%.6g")
-    (options.out / "hard_worlds.md").write_text(f"{text}\n", encoding="utf-8")
-    if options.write_results:
-        write_section("hard_worlds", text)
-    print(text)
-    print(f"{time.perf_counter() - started:.0f} s; written to {options.out}", file=sys.stderr)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Play the worlds that mislead; print what is lost there.")
-    parser.add_argument("--quick", action="store_true", help="few and short runs: a minute")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add --runs and --rows."""
+    rows = list(dict.fromkeys(world.row for world in worlds(100, quick=False)))
     parser.add_argument("--runs", type=int, default=100, help="runs of each policy in each world (100)")
-    parser.add_argument("--rows", nargs="+", help="only these rows of the table (all)")
-    parser.add_argument("--seed", type=int, default=0, help="everything random comes from it (0)")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (2); they change no number")
-    parser.add_argument("--out", type=Path, default=Path("runs/hard_worlds"), help="output folder")
-    parser.add_argument("--force", action="store_true", help="start over instead of going on")
-    add_option(parser)
-    options = parser.parse_args()
-    if options.runs < 1:
-        parser.error(f"Expected --runs of at least 1 but found {options.runs}")
-    known = list(dict.fromkeys(world.row for world in worlds(options.runs, quick=False)))
-    for row in options.rows or ():
-        if row not in known:
-            parser.error(f"Expected --rows out of {', '.join(map(repr, known))} but found {row!r}")
-    if options.write_results and options.rows:
-        parser.error("--write-results takes all rows, without --rows")
-    return options
+    parser.add_argument("--rows", nargs="+", choices=rows, help="only these rows of the table (all)")
 
 
-def played(wanted: list[World], seed: int, jobs: int, records: Path) -> pd.DataFrame:
-    """Play every run of every player that isn't in the records; return all, in the order of the worlds."""
-    todo: list[Job] = [
-        (world, player, run)
+def make(run: Run) -> dict[str, str]:
+    """Return the section "hard_worlds"."""
+    rows = getattr(run.given, "rows", None)
+    wanted = [
+        world
+        for world in worlds(getattr(run.given, "runs", 100), run.quick)
+        if rows is None or world.row in rows
+    ]
+    units = [
+        (world, player, number, run.seed)
         for world in wanted
         for player in world.players
-        for run in range(world.sessions if player.session else world.runs)
+        for number in range(world.sessions if player.session else world.runs)
     ]
-    done: dict[str, dict[str, Any]] = dict(kept(records))
-    left = [job for job in todo if _identity(job, seed) not in done]
-    graphs = _graphs([(world, run) for world, player, run in left if player.estimated], seed, jobs)
-    # The longest first, so that no core idles at the end.
-    left.sort(key=lambda job: -job[0].horizon)
-    calls = [
-        delayed(_played)(job, seed, graphs[_key(job[0], job[2])] if job[1].estimated else None)
-        for job in left
-    ]
-    for identity, row in _parallel(calls, jobs, "Playing"):
-        done[identity] = row
-        keep(records, [identity, row])
-    return pd.DataFrame([done[_identity(job, seed)] for job in todo])
+    runs = pd.DataFrame(run.each(played, units, name=_name, first=_longest))
+    met, regret = goals(runs), regret_table(runs)
+    for name, frame in (("goals", met), ("regret", regret), ("runs", runs)):
+        frame.to_csv(run.folder / f"{name}.csv", index=False, float_format="%.6g")
+    return {"hard_worlds": as_markdown(met, regret)}
 
 
-def _played(job: Job, seed: int, graph: EssentialGraph | None) -> tuple[str, dict[str, Any]]:
-    return _identity(job, seed), play_run(*job, seed, graph)
+def played(world: World, player: Player, run: int, seed: int) -> dict[str, Any]:
+    """Play one run."""
+    return play_run(world, player, run, seed, _graph(world, run, seed) if player.estimated else None)
 
 
-def _identity(job: Job, seed: int) -> str:
-    world, player, run = job
+_GRAPHS: dict[tuple[str, int, int], EssentialGraph] = {}
+
+
+def _graph(world: World, run: int, seed: int) -> EssentialGraph:
+    """Estimate a system's graph by GES, once a process: the runs on a system come one after the other."""
+    key = (world.name, _system(world, run), seed)
+    if key not in _GRAPHS:
+        _GRAPHS.clear()
+        _GRAPHS[key] = estimated_graph(world, run, seed)
+    return _GRAPHS[key]
+
+
+def _system(world: World, run: int) -> int:
+    return run if world.n_systems is None else run % world.n_systems
+
+
+def _name(world: World, player: Player, run: int, seed: int) -> str:
     return repr((world.name, world.horizon, world.n_systems, player, run, seed))
 
 
-def _graphs(needed: list[tuple[World, int]], seed: int, jobs: int) -> dict[Hashable, EssentialGraph]:
-    """Estimate each system's graph once, by GES."""
-    first = {_key(world, run): (world, run) for world, run in needed}
-    calls = [delayed(_estimated)(key, world, run, seed) for key, (world, run) in first.items()]
-    return dict(_parallel(calls, jobs, "Estimating"))
-
-
-def _estimated(key: Hashable, world: World, run: int, seed: int) -> tuple[Hashable, EssentialGraph]:
-    return key, estimated_graph(world, run, seed)
-
-
-def _key(world: World, run: int) -> Hashable:
-    return world.name, run if world.n_systems is None else run % world.n_systems
-
-
-def _parallel(calls: list[Any], jobs: int, what: str) -> Iterator[Any]:
-    """Yield results as they come."""
-    with (
-        parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1),
-        progress(len(calls), what, "run") as step,
-    ):
-        for result in Parallel(return_as="generator_unordered")(calls):
-            yield result
-            step(1)
+def _longest(world: World, player: Player, run: int, _: int) -> tuple[Any, ...]:
+    return -world.horizon, world.name, player.label, _system(world, run), run
 
 
 def as_markdown(met: pd.DataFrame, regret: pd.DataFrame) -> str:
@@ -153,7 +100,3 @@ def as_markdown(met: pd.DataFrame, regret: pd.DataFrame) -> str:
             ),
         )
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -22,6 +22,8 @@ from results_run import Run
 
 #: Name of the table → module with ``make(run)``.
 TABLES = {
+    "headline": "headline",
+    "hard_worlds": "hard_worlds",
     "trees": "trees",
     "large_trees": "trees",
     "ucb_plus": "ucb_plus",

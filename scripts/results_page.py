@@ -11,7 +11,6 @@ and is replaced as a whole. Everything outside the markers is written by hand an
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 from collections.abc import Iterable, Sequence
@@ -20,7 +19,6 @@ from pathlib import Path
 __all__ = [
     "FIGURES",
     "RESULTS",
-    "add_option",
     "keep_figure",
     "markdown_table",
     "page_of",
@@ -31,11 +29,6 @@ __all__ = [
 RESULTS = Path(__file__).with_name("RESULTS.md")
 PAGES = (RESULTS, Path(__file__).parent.parent / "cb_pgm" / "README.md")
 FIGURES = Path(__file__).with_name("figures")
-
-
-def add_option(parser: argparse.ArgumentParser, page: str = "scripts/RESULTS.md") -> None:
-    """Add --write-results."""
-    parser.add_argument("--write-results", action="store_true", help=f"write the outcome into {page}, too")
 
 
 def page_of(name: str) -> Path:

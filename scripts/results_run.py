@@ -52,22 +52,39 @@ class Run:
     jobs: int = 2
     given: argparse.Namespace = field(default_factory=argparse.Namespace)
 
-    def each(self, play: Callable[..., Any], units: Iterable[tuple[Any, ...]]) -> list[Any]:
+    def each(
+        self,
+        play: Callable[..., Any],
+        units: Iterable[tuple[Any, ...]],
+        *,
+        name: Callable[..., str] = lambda *unit: repr(unit),
+        first: Callable[..., Any] = lambda *unit: 0,
+    ) -> list[Any]:
         """Return ``play(*unit)`` for each unit, in their order; what was played before isn't played again.
 
-        `play` is a function of a module, and returns what JSON can hold. Units begin in the order given.
+        Parameters
+        ----------
+        play
+            A function of a module, which returns what JSON can hold.
+        units
+            What it is called with.
+        name
+            Returns the name of a unit, by which it is known again.
+        first
+            Returns what units are sorted by before they are played: the longest first leaves no core idle.
         """
         units = list(units)
         file = self.folder / "records.jsonl"
-        done = {name for name, _ in kept(file)}
-        left = [unit for unit in units if repr(unit) not in done]
+        done = {known for known, _ in kept(file)}
+        left = sorted((unit for unit in units if name(*unit) not in done), key=lambda unit: first(*unit))
+        calls = [(name(*unit), unit) for unit in left]
         with progress(len(left), "Playing", unit="unit") as step:
-            for named in mapped(_played, play, left, jobs=self.jobs, ordered=False):
+            for named in mapped(_played, play, calls, jobs=self.jobs, ordered=False):
                 keep(file, named)
                 if step is not None:
                     step(1)
         records = dict(kept(file))
-        return [records[repr(unit)] for unit in units]
+        return [records[name(*unit)] for unit in units]
 
     def study(self, quick: Mapping[str, Any] | None = None) -> tuple[pd.DataFrame, Study]:
         """Play the study in the TOML file of the script's name; return its results.csv and the study.
@@ -85,8 +102,9 @@ class Run:
         return pd.read_csv(out / "results.csv"), study
 
 
-def _played(play: Callable[..., Any], unit: tuple[Any, ...]) -> tuple[str, Any]:
-    return repr(unit), play(*unit)
+def _played(play: Callable[..., Any], call: tuple[str, tuple[Any, ...]]) -> tuple[str, Any]:
+    name, unit = call
+    return name, play(*unit)
 
 
 def kept(path: Path) -> list[Any]:

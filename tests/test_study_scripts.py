@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import headline
 import headline_runs
 import headline_settings
 import headline_text
@@ -165,19 +164,6 @@ def test_no_setting_of_two_variables_beats_the_measure_of_regret(make):
                 assert system.mean_reward(dict(zip(pair, states, strict=True))) <= best + 1e-9
 
 
-def test_a_part_of_the_headline_is_made_once(tmp_path):
-    made = []
-
-    def make(number: int) -> dict[str, int]:
-        made.append(number)
-        return {"rows": number}
-
-    for _ in range(2):
-        assert headline._kept(tmp_path, ("pulls", 3), make, 3) == {"rows": 3}
-    assert headline._kept(tmp_path, ("pulls", 4), make, 4) == {"rows": 4}
-    assert made == [3, 4]
-
-
 def test_every_row_of_the_headline_has_a_name_of_its_own_and_known_policies():
     for quick in (False, True):
         rows = headline_settings.settings(quick)
@@ -189,11 +175,11 @@ def test_every_row_of_the_headline_has_a_name_of_its_own_and_known_policies():
 @pytest.mark.slow
 def test_headline(tmp_path):
     """About two minutes. No regret is below zero, and a second call plays nothing again."""
-    said = run("headline.py", "--out", str(tmp_path))
+    said = run("results.py", "--only", "headline", "--out", str(tmp_path))
     runs = pd.read_csv(tmp_path / "runs.csv")
     assert (runs["regret"].dropna() > -1e-6).all()
     assert {"bbb", "ucb-plus", "pomis", "moss"} <= set(runs["policy"])
     for words_of in ("proven for every policy", "RAPS' own run, told of one parent", "best untold rival"):
         assert words_of in said
     assert ink(tmp_path / "headline.png") > 0.01
-    assert run("headline.py", "--out", str(tmp_path)) == said
+    assert run("results.py", "--only", "headline", "--out", str(tmp_path)) == said
