@@ -77,13 +77,13 @@ class BatchCounts:
         data = self._contingency
         cardinality, own = data.cardinalities[candidates[0]], data.cardinalities[variable]
         rows, n_strata = data.strata(parents)
-        cells = rows * np.int32(own) + data.columns[variable]
         tables = self._table(stratum_prior), self._table(cell_prior)
         if self._merged or n_strata * own * (cardinality - 1) > _MOST_INTERSECTIONS:
-            found = _by_rows(
-                cells, n_strata, own, data.columns, data.weights, candidates, cardinality, *tables
+            mine = data.columns[variable], own
+            return np.asarray(
+                _by_rows(rows, n_strata, *mine, data.columns, data.weights, candidates, cardinality, *tables)
             )
-            return np.asarray(found)
+        cells = rows * np.int32(own) + data.columns[variable]
         if len(data.weights) < data.n_rows:
             cells = np.repeat(cells, data.weights)
         bits = _packed(cells, n_strata * own)
@@ -198,8 +198,9 @@ def _by_bits(
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _by_rows(
-    cells: NDArray[np.int32],
+    strata: NDArray[np.int32],
     n_strata: int,
+    own_states: NDArray[np.int16],
     own: int,
     columns: NDArray[np.int16],
     weights: NDArray[np.int64],
@@ -208,23 +209,16 @@ def _by_rows(
     stratum_table: NDArray[np.float64],
     cell_table: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Count row by row: `cells` holds each row's cell of the variable and its parents."""
-    counts = np.empty((n_strata, own, cardinality), dtype=np.int64)
-    flat = counts.reshape(-1)
+    """Count row by row: `strata` holds the stratum of each row, `own_states` the variable's state in it."""
+    counts = np.empty((n_strata * cardinality, own), dtype=np.int64)
     scores = np.empty(len(candidates))
-    turned = np.empty((n_strata * cardinality, own), dtype=np.int64)
     for c in range(len(candidates)):
-        # Count the rows in each cell, split by the candidate's state.
-        flat[:] = 0
+        # A stratum of the parents and the candidate is a row of the table, a state of the variable a column.
+        counts[:] = 0
         column = columns[candidates[c]]
-        for row in range(len(cells)):
-            flat[cells[row] * cardinality + column[row]] += weights[row]
-        # Put the candidate beside the parents: a stratum is now a joint state of both.
-        for s in range(n_strata):
-            for k in range(own):
-                for state in range(cardinality):
-                    turned[s * cardinality + state, k] = counts[s, k, state]
-        scores[c] = marginal_likelihood(turned, stratum_table, cell_table)
+        for row in range(len(strata)):
+            counts[strata[row] * cardinality + column[row], own_states[row]] += weights[row]
+        scores[c] = marginal_likelihood(counts, stratum_table, cell_table)
     return scores
 
 

@@ -80,15 +80,16 @@ class Contingency:
         """Return how often each state of `variable` occurs in each stratum of `given`, int64 [strata, K]."""
         rows, size = self.strata(given)
         table = np.zeros((size, self.cardinalities[variable]), dtype=np.int64)
-        _count_one(rows, self.columns[variable], self.weights, table)
+        _count(rows, self.columns[variable], self.weights, table)
         return table
 
     def pair_counts(self, x: int, y: int, given: tuple[int, ...]) -> NDArray[np.int64]:
         """Return how often states of `x` and `y` occur together in each stratum, int64 [strata, K_x, K_y]."""
         rows, size = self.strata(given)
-        table = np.zeros((size, self.cardinalities[x], self.cardinalities[y]), dtype=np.int64)
-        _count_two(rows, self.columns[x], self.columns[y], self.weights, table)
-        return table
+        n_x, n_y = self.cardinalities[x], self.cardinalities[y]
+        table = np.zeros((size * n_x, n_y), dtype=np.int64)
+        _count(rows * np.int32(n_x) + self.columns[x], self.columns[y], self.weights, table)
+        return table.reshape(size, n_x, n_y)
 
 
 def _check_codes(codes: NDArray[np.integer], cardinalities: tuple[int, ...]) -> None:
@@ -135,22 +136,9 @@ def _narrowed(rows: NDArray[np.int64], size: int) -> tuple[NDArray[np.int32], in
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _count_one(
+def _count(
     rows: NDArray[np.int32], column: NDArray[np.int16], weights: NDArray[np.int64], table: NDArray[np.int64]
 ) -> None:
     """Add the weight of each distinct row to the cell of its stratum and state."""
     for i in range(len(rows)):
         table[rows[i], column[i]] += weights[i]
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _count_two(
-    rows: NDArray[np.int32],
-    x: NDArray[np.int16],
-    y: NDArray[np.int16],
-    weights: NDArray[np.int64],
-    table: NDArray[np.int64],
-) -> None:
-    """Add the weight of each distinct row to the cell of its stratum and two states."""
-    for i in range(len(rows)):
-        table[rows[i], x[i], y[i]] += weights[i]

@@ -149,6 +149,6 @@ def test_a_wide_table_is_told_beforehand_what_it_takes(tmp_path, capsys):
     known.write_text("[search]\ntime_limit = 0.01\n")
     assert main(["discover", str(table), "--knowledge", str(known), "--json"]) == 0
     said = capsys.readouterr().err
-    assert "200 columns: the search takes some 6 s where the graph is sparse" in said
+    assert "200 columns: the search takes some 4 s where the graph is sparse" in said
     assert main(["discover", "data/asia.csv", "--json"]) == 0
     assert "columns" not in capsys.readouterr().err
