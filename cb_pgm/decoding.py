@@ -7,12 +7,23 @@ import json
 import types
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Any,
+    Literal,
+    NotRequired,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 __all__ = ["decoded"]
 
 Kind = TypeVar("Kind")
 
+_LARGEST = 2**128  # of seeds
 _NAMES = {int: "a whole number", float: "a finite number", str: "a text", bool: "true or false"}
 
 
@@ -62,6 +73,7 @@ def _value(kind: Any, content: Any, where: str) -> Any:
         return _checked(float(content) if fits else content, fits, _NAMES[float], content, where)
     if kind in _NAMES:
         fits = isinstance(content, kind) and isinstance(content, bool) == (kind is bool)
+        fits = fits and (kind is not int or abs(content) <= _LARGEST)
         return _checked(content, fits, _NAMES[kind], content, where)
     if dataclasses.is_dataclass(kind) or is_typeddict(kind):
         return _record(kind, content, where)
@@ -99,7 +111,11 @@ def _record(kind: Any, content: Any, where: str) -> Any:
 def _shape(kind: Any) -> tuple[dict[str, Any], frozenset[str]]:
     """Return the types of the keys, and the keys that are needed."""
     if is_typeddict(kind):
-        return get_type_hints(kind), kind.__required_keys__
+        given = get_type_hints(
+            kind, include_extras=True
+        )  # the class itself can't tell in annotations as text
+        optional = {key for key, hint in given.items() if get_origin(hint) is NotRequired}
+        return get_type_hints(kind), frozenset(given) - optional
     fields = [each for each in dataclasses.fields(kind) if each.metadata.get("in_file", True)]
     needed = [each.name for each in fields if each.default is each.default_factory is dataclasses.MISSING]
     # Types of fields that aren't read need not be importable.

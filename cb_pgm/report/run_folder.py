@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from cb_pgm.decoding import decoded
 from cb_pgm.errors import ReportError
 from cb_pgm.files import json_text, write_text
 from cb_pgm.model.bif import write_bif
@@ -29,6 +30,7 @@ from cb_pgm.plotting.graphs import draw_graphs, drawn_edges_frame, edge_verdicts
 from cb_pgm.plotting.regret import draw_regret, regret_bands, save
 from cb_pgm.problem.truth import with_flipped_reward
 from cb_pgm.provenance import command, versions
+from cb_pgm.report.shapes import Material, Result, Settings
 from cb_pgm.report.shared import surroundings
 from discovery import EssentialGraph
 from discovery.documents import json_content
@@ -40,14 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RunFolder", "read_run", "resolved_settings", "run_material", "write_run"]
 
-_NEEDED = {
-    "result.json": (
-        *("data", "graph", "truth", "rehearsal", "horizon", "seed", "policies", "warnings"),
-        *("effects", "recommendation"),
-    ),
-    "settings.json": ("settings", "resolved", "data", "versions", "command"),
-    "report.json": ("graphs", "stories", "measured", "recommendation"),
-}
+_CURVES = {"policy": str, "graph": str, "run": int, "round": int, "regret": float}
+_FILES = {"result.json": Result, "settings.json": Settings, "report.json": Material}
 
 
 def write_run(report: RunReport, folder: Path) -> None:
@@ -206,16 +202,18 @@ def read_run(folder: Path) -> RunFolder:
     ReportError
         If a file is missing, isn't JSON, or lacks something.
     """
-    contents = {name: _read(folder / name, keys) for name, keys in _NEEDED.items()}
+    contents = {name: _read(folder / name, shape) for name, shape in _FILES.items()}
     curves = folder / "regret.csv"
     if not curves.exists():
         raise ReportError(f"Expected regret.csv in {folder} but found none: run again with --out")
-    return RunFolder(
-        contents["result.json"],
-        contents["settings.json"],
-        contents["report.json"],
-        pd.read_csv(curves, keep_default_na=False, dtype={"policy": str, "graph": str}),
-    )
+    try:
+        table = pd.read_csv(curves, keep_default_na=False, dtype=_CURVES)[list(_CURVES)]
+    except (ValueError, LookupError) as error:
+        raise ReportError(
+            f"Expected the columns {', '.join(_CURVES)} in {curves} but found something else ({error}): run "
+            f"again with --out"
+        ) from None
+    return RunFolder(contents["result.json"], contents["settings.json"], contents["report.json"], table)
 
 
 def _plain(value: Any) -> Any:
@@ -248,17 +246,16 @@ def _recommendation(report: RunReport) -> dict[str, Any] | None:
     }
 
 
-def _read(path: Path, keys: tuple[str, ...]) -> dict[str, Any]:
+def _read(path: Path, shape: Any) -> dict[str, Any]:
     if not path.exists():
         raise ReportError(
             f"Expected {path.name} in {path.parent} but found none: run again with --out, with this version"
         )
     try:
-        content = json_content(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = decoded(shape, json_content(path.read_text(encoding="utf-8")))
     except ValueError as error:
-        raise ReportError(f"Expected JSON in {path} but found {error}: run again with --out") from None
-    missing = [key for key in keys if not isinstance(content, dict) or key not in content]
-    if missing:
-        raise ReportError(f"Expected {missing[0]!r} in {path} but found none: run again with this version")
-    found: dict[str, Any] = content
+        raise ReportError(
+            f"Expected JSON as a run writes it in {path} but found something else ({error}): run again with "
+            f"--out"
+        ) from None
     return found

@@ -39,7 +39,7 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
     check_not_among(target, own, f"a file of {folder} itself")
     html = render(_page(folder))
     with replaced(target) as partial:
-        partial.write_text(html, encoding="utf-8")
+        partial.write_text(html, encoding="utf-8", errors="backslashreplace")
     return target
 
 

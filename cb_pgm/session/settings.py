@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -302,11 +302,8 @@ class SessionSettings:
             content = decoded(dict[str, Any], json_content(text))
             graph, marginals = content.pop("graph", None), content.pop("marginals", None)
             settings = decoded(cls, content)
-            if graph is not None:
-                settings = replace(settings, graph=_graph(graph))
-            if marginals is not None:
-                settings = replace(settings, marginals=_marginals(marginals))
-            return settings
+            states = settings.states
+            return replace(settings, graph=_graph(graph, states), marginals=_marginals(marginals, states))
         except ValueError as error:
             raise SessionError(
                 f"Expected the settings of a session but found damaged ones ({error}): restore the file"
@@ -326,15 +323,27 @@ def _plain(value: Any) -> Any:
     return json.loads(value.to_json()) if hasattr(value, "to_json") else vars(value)
 
 
-def _graph(content: Any) -> EssentialGraph:
+def _graph(content: Any, states: States) -> EssentialGraph | None:
+    if content is None:
+        return None
     from discovery import EssentialGraph  # imported late: only graphs need networkx
 
-    return EssentialGraph.from_json(json.dumps(content))
+    graph = EssentialGraph.from_json(json.dumps(content))
+    _check_variables(graph.nodes, states, "graph.nodes")
+    return graph
 
 
-def _marginals(content: Any) -> Marginals:
+def _marginals(content: Any, states: States) -> Marginals | None:
+    if content is None:
+        return None
     from discovery import Marginals
 
     known = decoded(_MarginalsInFile, content, "marginals")
     probabilities = {variable: np.array(values) for variable, values in known["probabilities"].items()}
+    _check_variables(probabilities, states, "marginals.probabilities")
     return Marginals(probabilities, rows=known["rows"], reward_mean=known["reward_mean"])
+
+
+def _check_variables(names: Iterable[str], states: States, where: str) -> None:
+    if set(names) != set(states):
+        raise ValueError(f"expected the variables {listed(states)} at {where} but found {listed(names)}")

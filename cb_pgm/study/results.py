@@ -19,14 +19,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 try:
     import fcntl
 except ImportError:  # where the system has no such locks (Windows) nothing keeps a second process out
     fcntl = None  # type: ignore[assignment]
 
+from cb_pgm.decoding import decoded
 from cb_pgm.errors import StudyError
+from discovery.documents import json_content
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +75,7 @@ class Results:
             if not _START.startswith(content[: len(_START)]):
                 raise ValueError("its first line isn't one of ours")
             for line in content.split(b"\n")[:-1]:  # without a line that is half-written
-                results._take(json.loads(line))
+                results._take(json_content(line))
         except OSError as error:
             raise StudyError(
                 f"Expected a study's results but found {error.strerror} at {path}: check it"
@@ -123,13 +125,77 @@ class Results:
             points += [(*(row[name] for name in _CELL), *point) for point in self.cells[position]["curve"]]
         return pd.DataFrame(points, columns=[*_CELL, "round", "regret"])
 
-    def _take(self, line: dict[str, Any]) -> None:
+    def _take(self, line: Any) -> None:
+        """Take a line; ValueError where it isn't one of ours."""
         if "cell" in line:
-            self.cells[line["cell"]] = {key: line[key] for key in ("row", "curve", "error", "seconds")}
+            cell = decoded(_Cell, line)
+            self.cells[cell["cell"]] = {key: line[key] for key in ("row", "curve", "error", "seconds")}
         elif "player" in line:
-            self.player = line["player"]
+            self.player = decoded(str, line["player"], "player")
         else:
-            self.about |= line["about"]
+            kind = _Noted if self.about else _About
+            self.about |= decoded(kind, line.get("about"), "about")
+
+
+class _Row(TypedDict):
+    """The columns of results.csv that say which cell it is, and those that a report looks at."""
+
+    system: str
+    graph: str
+    method: str | None
+    rows: int | None
+    policy: str
+    horizon: int
+    run: int
+    n: NotRequired[int]
+    reward_gap: NotRequired[float]
+    effect_gap: NotRequired[float]
+    noise_scale: NotRequired[float]
+    shd: NotRequired[int | None]
+    regret: NotRequired[float | None]
+    correct: NotRequired[bool | None]
+    interventions_to_find: NotRequired[int | None]
+    left_out: NotRequired[str]
+
+
+class _Cell(TypedDict):
+    cell: int
+    row: _Row
+    curve: list[tuple[int, float]]
+    error: str | None
+    seconds: float
+
+
+class _Part(TypedDict):
+    label: str
+
+
+class _Configuration(TypedDict):
+    title: str
+    seed: int
+    runs: int
+    horizons: list[int]
+    failure_prob: float
+    system: list[_Part]
+    graph: list[_Part]
+    policy: list[_Part]
+
+
+class _About(TypedDict):
+    title: str
+    cells: int
+    seed: int
+    fingerprint: str
+    configuration: _Configuration
+    versions: dict[str, str]
+    command: str | None
+    commit: str | None
+    data: dict[str, str]
+    started: str
+
+
+class _Noted(TypedDict):
+    finished: str
 
 
 class ResultsFile:
