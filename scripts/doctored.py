@@ -275,7 +275,7 @@ def main(report: Callable[[str], object] = print) -> None:
     kinds = [options.only] if options.only else ["session", "study", "run"]
     with tempfile.TemporaryDirectory() as made:
         prepare(Path(made))
-        for module in ("pandas", "matplotlib.pyplot", "cb_pgm.report.run.page", "cb_pgm.report.study.page"):
+        for module in ("pandas", "matplotlib.pyplot", "cb_pgm.report.run_page", "cb_pgm.report.study_page"):
             import_module(module)  # once, and not in each process
         for kind in kinds:
             for change, faults in attacks(kind, options.ways, options.seed, Path(made)):

@@ -208,7 +208,7 @@ def read_run(folder: Path) -> RunFolder:
         raise ReportError(f"Expected regret.csv in {folder} but found none: run again with --out")
     try:
         table = pd.read_csv(curves, keep_default_na=False, dtype=_CURVES)[list(_CURVES)]
-    except (ValueError, LookupError) as error:
+    except (ValueError, LookupError, OverflowError) as error:
         raise ReportError(
             f"Expected the columns {', '.join(_CURVES)} in {curves} but found something else ({error}): run "
             f"again with --out"
