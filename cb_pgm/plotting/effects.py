@@ -136,7 +136,7 @@ def draw_effects(
             ground = {"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 0.5}
             axes.annotate(arm, (0, place - 0.4), xycoords=at, va="center", fontsize=10, bbox=ground)
         axes.set_yticks([])
-        axes.set_ylim(len(arms) - 0.5, -0.65)
+        axes.set_ylim(len(arms) - 0.5, -0.75)
         axes.spines["left"].set_visible(False)
         axes.xaxis.set_major_locator(MaxNLocator(6))
         axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)

@@ -201,11 +201,11 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     return png, svg
 
 
-def svg_text(figure: Figure, *, transparent: bool = False) -> str:
+def svg_text(figure: Figure) -> str:
     """Return the figure as SVG; characters of a name that XML can't hold are replaced."""
     written = io.StringIO()
     with saving():
-        figure.savefig(written, format="svg", transparent=transparent, metadata={"Date": None})
+        figure.savefig(written, format="svg", metadata={"Date": None})
     return legal(written.getvalue())
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from matplotlib.figure import Figure
 
+from cb_pgm.plotting.regret import svg_text
 from cb_pgm.provenance import VERSION
 from discovery.wording import visible
 
@@ -81,12 +83,23 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, scaled to the page's width; one that `scrolls` is shrunk little."""
+    """A figure with a description for people who can't see it; one that `scrolls` is shrunk little."""
 
     kind: ClassVar[str] = "picture"
-    drawing: Markup
-    caption: str
+    figure: Figure
+    label: str
+    caption: str = ""
     scrolls: bool = False
+
+    @property
+    def source(self) -> str:
+        """The figure as the address of an image: an SVG by itself, which no name in it can leave."""
+        return f"data:image/svg+xml;base64,{b64encode(svg_text(self.figure).encode()).decode()}"
+
+    @property
+    def width(self) -> int:
+        """Its width in pixels where there is room."""
+        return round(self.figure.get_figwidth() * _PIXELS_PER_INCH)
 
 
 Block = Paragraph | Heading | Points | Facts | Code | Table | Picture
@@ -113,6 +126,9 @@ class Page:
     version: str = VERSION
 
 
+_PIXELS_PER_INCH = 96
+
+
 def render(page: Page) -> str:
     """Return the page as one HTML document that needs no other file."""
     return _environment().get_template("page.html.j2").render(page=page)
@@ -132,6 +148,4 @@ def _environment() -> Environment:
 
 def _visible(value: object) -> object:
     """Return text with escapes for the characters that are not seen, or that turn the text around them."""
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return visible(value)
+    return visible(value) if type(value) is str else value  # markup, of templates, is another type

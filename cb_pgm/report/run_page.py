@@ -13,7 +13,6 @@ from cb_pgm.plotting.results import pulls_to_name
 from cb_pgm.report.page import Block, Facts, Heading, Page, Paragraph, Picture, Points, Section, Table
 from cb_pgm.report.run_folder import RunFolder, read_run
 from cb_pgm.report.shared import graph_picture, pulls_picture, regret_picture, repeat_section, search_blocks
-from cb_pgm.report.svg import inline_svg
 from cb_pgm.wording import count, listed, number, share
 from discovery import compare
 
@@ -79,7 +78,7 @@ def _arms(run: RunFolder) -> Section:
             "causes both a variable and the reward; their intervals hold the means over graphs drawn from "
             "resampled tables. Experimental means are those of the rows in which the arm was set."
         )
-        blocks.append(Picture(inline_svg(run.drawn_effects(), "arms", label), caption))
+        blocks.append(Picture(run.drawn_effects(), label, caption))
     return Section("effects", "The interventions", blocks)
 
 
@@ -105,7 +104,7 @@ def _graph(run: RunFolder) -> Section:
                 f"and has a head where nine tenths of these agree on its direction.{about}"
             )
             blocks.append(Paragraph(drawn))
-        blocks.append(graph_picture(identity=name, variables=len(used.nodes), **arguments))
+        blocks.append(graph_picture(variables=len(used.nodes), **arguments))
     parents = run.material["measured"]["reward_parents"]
     if parents:
         where = "the fitted model" if run.result["rehearsal"] else "the true network"
@@ -125,10 +124,10 @@ def _groups(run: RunFolder) -> list[Entries]:
 
 def _simulation(run: RunFolder) -> Section:
     horizon = run.result["horizon"]
-    blocks: list[Block] = [_table(run), regret_picture(run.curves, "regret", horizon)]
+    blocks: list[Block] = [_table(run), regret_picture(run.curves, horizon)]
     named = pulls_to_name(run.entries)
     if not named.empty:
-        blocks.append(pulls_picture(named, "pulls", horizon))
+        blocks.append(pulls_picture(named, horizon))
     return Section("simulation", "The policies, simulated", blocks)
 
 

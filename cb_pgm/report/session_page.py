@@ -14,7 +14,6 @@ from cb_pgm.plotting.effects import arms_frame, draw_effects
 from cb_pgm.plotting.graphs import edge_verdicts, place_graph, with_reward
 from cb_pgm.report.page import Block, Code, Facts, Page, Paragraph, Picture, Section, Table
 from cb_pgm.report.shared import graph_picture, search_blocks, surroundings
-from cb_pgm.report.svg import inline_svg
 from cb_pgm.session.events import Asked, Event, Told, Withdrawn
 from cb_pgm.session.log import Log
 from cb_pgm.session.settings import SessionSettings
@@ -161,7 +160,7 @@ def _arms(read: _Read) -> Section:
         more = f", the best {len(rows)} of {len(every)}" if len(every) > len(rows) else ""
         head = ["arm", unit, "mean reward", "interval"]
         blocks = [
-            Picture(inline_svg(drawing, "arms", label), about),
+            Picture(drawing, label, about),
             Table(f"Every arm pulled{more}. {_INTERVALS}", head, rows, numeric=(1, 2, 3)),
         ]
     return Section("arms", "The arms", blocks)
@@ -177,9 +176,7 @@ def _graph(read: _Read) -> Section:
         roles |= dict.fromkeys(named, "marked") | {reward: "reward"}
         meanings = {"reward": "the reward", "fixed": "can't be set", "marked": "identified as its parent"}
         blocks.append(
-            graph_picture(
-                edges, placement, "graph", roles=roles, meanings=meanings, variables=len(graph.nodes)
-            )
+            graph_picture(edges, placement, roles=roles, meanings=meanings, variables=len(graph.nodes))
         )
     return Section("graph", "The graph", blocks)
 

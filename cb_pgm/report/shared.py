@@ -12,7 +12,6 @@ from cb_pgm.plotting.graphs import Placement, draw_graphs
 from cb_pgm.plotting.regret import draw_regret, line_name, regret_bands
 from cb_pgm.plotting.results import draw_pulls
 from cb_pgm.report.page import Block, Code, Facts, Paragraph, Picture, Section, Table
-from cb_pgm.report.svg import inline_svg
 from cb_pgm.wording import count, listed, number
 from discovery import EssentialGraph
 
@@ -29,15 +28,13 @@ __all__ = [
 MOST_NODES = 60  # in one picture; of larger graphs the part around the reward's parents is drawn
 
 
-def regret_picture(curves: pd.DataFrame, identity: str, rounds: int, about: str = "") -> Picture:
+def regret_picture(curves: pd.DataFrame, rounds: int, about: str = "") -> Picture:
     """Return regret curves: mean over runs with a band where there are several.
 
     Parameters
     ----------
     curves
         Columns policy, graph, run, round, regret.
-    identity
-        Unique in the page.
     rounds
         The horizon.
     about
@@ -53,23 +50,21 @@ def regret_picture(curves: pd.DataFrame, identity: str, rounds: int, about: str 
     runs = int(bands["runs"].max())
     band = "; the band holds the middle 80 % of them" if runs > 1 else ""
     return Picture(
-        inline_svg(
-            draw_regret(bands),
-            identity,
-            f"Cumulative regret over {rounds:,} rounds{about}, at the end: {finals}.",
-        ),
+        draw_regret(bands),
+        f"Cumulative regret over {rounds:,} rounds{about}, at the end: {finals}.",
         f"Regret is the mean reward lost so far against always playing the best intervention on one variable"
         f"{about}: lower is better, and below 0 a policy that sets several variables does better than that. "
         f"{'Mean of ' + str(runs) + ' runs' if runs > 1 else 'One run'}{band}.",
     )
 
 
-def pulls_picture(frame: pd.DataFrame, identity: str, horizon: int) -> Picture:
+def pulls_picture(frame: pd.DataFrame, horizon: int) -> Picture:
     """Return a mark for each run at its round of identification; `frame` as `pulls_to_name` returns it."""
     medians = frame.groupby("name", sort=False)["pulls"].quantile(0.5, interpolation="lower")
     told = "; ".join(f"{name} {number(round(median))}" for name, median in medians.items())
     return Picture(
-        inline_svg(draw_pulls(frame, horizon), identity, f"Rounds to identification, median: {told}."),
+        draw_pulls(frame, horizon),
+        f"Rounds to identification, median: {told}.",
         "Each dot is a run that identified the reward's parents, each cross one that identified others; the "
         "bar is the median. Rounds without an intervention count too.",
     )
@@ -78,7 +73,6 @@ def pulls_picture(frame: pd.DataFrame, identity: str, horizon: int) -> Picture:
 def graph_picture(
     edges: pd.DataFrame,
     placement: Placement,
-    identity: str,
     *,
     roles: Mapping[str, str],
     meanings: Mapping[str, str],
@@ -95,7 +89,7 @@ def graph_picture(
     further = f"{count(left_out, 'variable')} further away {'is' if left_out == 1 else 'are'} not shown."
     drawing = draw_graphs(edges, placement, roles=roles, meanings=meanings)
     label = f"Graph over {count(variables, 'variable')}. {'; '.join(told)}."
-    return Picture(inline_svg(drawing, identity, label), further if left_out else "", scrolls=True)
+    return Picture(drawing, label, further if left_out else "", scrolls=True)
 
 
 def surroundings(graph: EssentialGraph, centre: Sequence[str], most: int = MOST_NODES) -> tuple[str, ...]:

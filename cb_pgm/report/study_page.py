@@ -14,7 +14,6 @@ from cb_pgm.plotting.results import draw_by_rows, pulls_to_name, regret_by_rows
 from cb_pgm.report.page import Block, Facts, Heading, Page, Paragraph, Picture, Section, Table
 from cb_pgm.report.shared import pulls_picture, regret_picture, repeat_section
 from cb_pgm.report.study_summary import outcome, overall_table, summaries, system_table
-from cb_pgm.report.svg import inline_svg
 from cb_pgm.study.results import FILE, Results
 from cb_pgm.wording import count, listed, number
 
@@ -123,10 +122,9 @@ def _by_rows(results: pd.DataFrame) -> Section:
             "line). Bands hold the middle 80 % of the runs."
         )
     ]
-    for place, ((policy, system), own) in enumerate(frame.groupby(["policy", "system"], sort=False)):
+    for (policy, system), own in frame.groupby(["policy", "system"], sort=False):
         label = f"{policy} on {system}: regret and rate of identification against rows. {_ends(own)}."
-        drawing = inline_svg(draw_by_rows(own), f"rows-{place}", label)
-        blocks += [Heading(f"{policy}, {system}"), Picture(drawing, f"{_ends(own)}.")]
+        blocks += [Heading(f"{policy}, {system}"), Picture(draw_by_rows(own), label, f"{_ends(own)}.")]
     return Section("rows", "Estimated against true graph", blocks)
 
 
@@ -144,17 +142,17 @@ def _ends(frame: pd.DataFrame) -> str:
 def _systems(results: pd.DataFrame, curves: pd.DataFrame, horizon: int) -> Section:
     """Return a table, regret curves and pulls of every system, at one horizon; empty without results."""
     blocks: list[Block] = []
-    for place, (system, own) in enumerate(results.groupby("system", sort=False)):
+    for system, own in results.groupby("system", sort=False):
         shown = _shown(own)
         of_system = curves[curves["system"] == system]
         blocks += [
             Heading(str(system)),
             system_table(summaries(own)),
-            regret_picture(_only(of_system, shown), f"regret-{place}", horizon, about=f" on {system}"),
+            regret_picture(_only(of_system, shown), horizon, about=f" on {system}"),
         ]
         named = pulls_to_name(_only(own, shown))
         if len(named):
-            blocks.append(pulls_picture(named, f"pulls-{place}", horizon))
+            blocks.append(pulls_picture(named, horizon))
     return Section("systems", "System by system", blocks)
 
 

@@ -5,28 +5,27 @@ import re
 import shutil
 import subprocess
 import sys
+from base64 import b64decode
 from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
+from xml.etree import ElementTree
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from graphs import random_dag
-from markupsafe import Markup
 
 from cb_pgm import CNUCB, Session, instances, search, simulate
 from cb_pgm.cli.program import main
-from cb_pgm.plotting.regret import new_figure
 from cb_pgm.plotting.results import pulls_to_name, regret_by_rows
 from cb_pgm.provenance import command, recorded_command
 from cb_pgm.report import ReportError, write_report
 from cb_pgm.report.page import Code, Facts, Heading, Page, Paragraph, Points, Section, Table, render
 from cb_pgm.report.run_folder import read_run
 from cb_pgm.report.shared import surroundings
-from cb_pgm.report.svg import COLOURS, inline_svg
 from cb_pgm.search.trace import QueryRecord, SearchTrace
 from cb_pgm.study import Study, run_study
 from discovery import EssentialGraph
@@ -67,6 +66,13 @@ class Elements(HTMLParser):
         self.text.append(data)
 
 
+def drawings(page: str) -> list[str]:
+    """The figures of a page, as SVG."""
+    return [
+        b64decode(found).decode() for found in re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', page)
+    ]
+
+
 @pytest.fixture(scope="module")
 def pages(report_folders: dict[str, Path]) -> dict[str, str]:
     return {kind: (folder / "report.html").read_text("utf-8") for kind, folder in report_folders.items()}
@@ -83,11 +89,17 @@ def elements(pages: dict[str, str]) -> dict[str, Elements]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_needs_no_other_file_and_no_script(kind, pages, elements):
     for tag, attributes in elements[kind].found:
-        assert tag not in ("script", "img", "iframe", "object", "embed", "base", "form")
-        assert not [name for name in attributes if name.startswith("on") or name in ("src", "srcset")]
+        assert tag not in ("script", "iframe", "object", "embed", "base", "form")
+        assert not [name for name in attributes if name.startswith("on") or name == "srcset"]
+        assert (attributes.get("src") or "data:image/svg+xml;base64,").startswith(
+            "data:image/svg+xml;base64,"
+        )
         assert (attributes.get("href") or "#").startswith(("#", "data:,"))
-    addresses = re.findall(r"url\(([^)]*)\)|@import|https?://", pages[kind])
-    assert all(address.startswith("#") for address in addresses)
+    assert not re.findall(r"url\(|@import|https?://", pages[kind])
+    for drawing in drawings(pages[kind]):
+        ElementTree.fromstring(drawing)
+        addresses = re.findall(r"url\(([^)]*)\)|href=\"([^\"]*)\"|@import", drawing)
+        assert all("".join(address).startswith("#") for address in addresses)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -95,17 +107,15 @@ def test_every_element_is_closed_and_every_reference_has_its_target(kind, pages,
     assert elements[kind].unbalanced == []
     names = [attributes["id"] for _, attributes in elements[kind].found if "id" in attributes]
     assert len(set(names)) == len(names)
-    referred = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', pages[kind])
-    assert {first or second for first, second in referred} <= set(names)
+    assert set(re.findall(r'href="#([^"]+)"', pages[kind])) <= set(names)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_figure_says_what_it_shows(kind, elements):
-    figures = [attributes for tag, attributes in elements[kind].found if tag == "svg"]
+    figures = [attributes for tag, attributes in elements[kind].found if tag == "img"]
     assert (len(figures) > 0) == (kind != "open")  # before the first row there is nothing to draw
     for attributes in figures:
-        assert attributes["role"] == "img"
-        assert len(attributes["aria-label"]) > 20
+        assert len(attributes["alt"]) > 20
 
 
 def test_only_the_templates_make_elements(elements, hostile_names):
@@ -181,9 +191,8 @@ def test_warnings_come_first_and_an_assumption_that_fails_is_one(pages):
 
 @pytest.mark.parametrize(("kind", "reward"), [("run", "xray=yes"), ("session", "xray=yes")])
 def test_the_reward_is_drawn_in_the_graph(kind, reward, pages):
-    figure = re.search(r'<section id="graph">.*?</section>', pages[kind], re.DOTALL)
-    assert f">{reward}</text>" in figure[0]
-    assert "the reward" in figure[0]
+    graph = next(drawing for drawing in drawings(pages[kind]) if ">the reward</text>" in drawing)
+    assert f">{reward}</text>" in graph
 
 
 def test_all_pictures_of_a_page_have_a_variable_at_the_same_place(report_folders):
@@ -401,21 +410,6 @@ def test_regret_by_rows_averages_runs_and_keeps_the_oracle():
     ]
 
 
-def test_inline_figures_follow_the_page():
-    figure = new_figure(2, 2)
-    axes = figure.subplots()
-    axes.plot([0, 1], color="#0072B2")
-    axes.set_title("a<b\x07", color="#0072B2")
-    written = inline_svg(figure, "mine", 'say "a<b"')
-    assert isinstance(written, Markup)
-    assert "#0072b2" not in written
-    assert "stroke: var(--blue)" in written
-    assert "fill: var(--blue-text)" in written
-    assert r"a&lt;b\x07" in written
-    assert 'aria-label="say &quot;a&lt;b&quot;"' in written
-    assert re.findall(r' id="(?!mine-)', written) == []
-
-
 def _schemes() -> list[dict[str, str]]:
     """The style sheet's colours: light, then dark."""
     sheet = files("cb_pgm.report").joinpath("templates/page.css").read_text("utf-8")
@@ -437,15 +431,11 @@ def _contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_letters_can_be_read_in_both_schemes(scheme):
-    """At least 4.5 : 1 for letters on the page and in the boxes of graphs; every mapped colour is there."""
+    """At least 4.5 : 1 for letters on the page and on its boxes."""
     colours = _schemes()[scheme]
-    assert set(COLOURS.values()) <= set(colours)
-    letters = [name for name in colours if name.endswith("-text")] + ["--ink", "--soft", "--accent"]
-    assert len(letters) >= 9
-    for name in letters:
+    for name in ("--ink", "--soft", "--accent"):
         assert _contrast(colours[name], colours["--paper"]) >= 4.5, name
-    for fill in ("--mark", "--box", "--raised"):
-        assert _contrast(colours["--ink"], colours[fill]) >= 4.5, fill
+    assert _contrast(colours["--ink"], colours["--raised"]) >= 4.5
 
 
 # -- what can't be reported on -----------------------------------------------------------------------------
