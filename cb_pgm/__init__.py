@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from cb_pgm.policies.thompson import ThompsonSampling
     from cb_pgm.policies.ucb import UCB
     from cb_pgm.session.session import Session
-    from cb_pgm.simulation import Run, simulate
+    from cb_pgm.simulation import Run, System, simulate
+    from cb_pgm.study.compare import compare
     from cb_pgm.tables import read_table
 
 __version__ = VERSION
@@ -71,8 +72,10 @@ _HOME = {
     "Session": "session.session",
     "SessionBusyError": "errors",
     "SessionError": "errors",
+    "System": "simulation",
     "ThompsonSampling": "policies.thompson",
     "UCB": "policies.ucb",
+    "compare": "study.compare",
     "estimate_effects": "effects.estimate",
     "read_table": "tables",
     "simulate": "simulation",
@@ -105,7 +108,9 @@ __all__ = [
     "Session",
     "SessionBusyError",
     "SessionError",
+    "System",
     "ThompsonSampling",
+    "compare",
     "estimate_effects",
     "instances",
     "plots",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations
+from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, States
+from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.index_policy import IndexPolicy, RewardsAhead
 
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cb_pgm.model.reward_unit import RewardUnit
-    from cb_pgm.model.system import CausalSystem
     from cb_pgm.search.trace import SearchTrace
 
-__all__ = ["MOST_OBSERVATIONS", "EarlierRows", "Run", "drawn_rows", "simulate"]
+__all__ = ["MOST_OBSERVATIONS", "EarlierRows", "Run", "System", "drawn_rows", "simulate"]
 
 #: The number of observations that a policy starts from at most; more seldom rule out more.
 MOST_OBSERVATIONS = 10_000
@@ -33,6 +33,26 @@ EarlierRows: TypeAlias = "tuple[tuple[Intervention, Observations], ...]"
 _CURVE_POINTS_PER_DECADE = 20
 _LARGEST_BATCH = 2**22  # codes per call of `tell`: bounds memory whatever batch size a policy requests
 _ROWS_AHEAD = 2**27  # codes drawn in advance, over all arms together
+
+
+class System(Protocol):
+    """What is asked of a system that policies are simulated on: any object with these four will do.
+
+    `states` are those of each variable, `settable` those that can be set, by variable. ``sample`` returns
+    rows drawn while the variables in the mapping are set to these states, coded in the order of `states`,
+    with their rewards; ``mean_reward`` the exact mean reward then. An empty mapping stands for no
+    intervention.
+    """
+
+    @property
+    def states(self) -> States: ...
+
+    @property
+    def settable(self) -> States: ...
+
+    def sample(self, do: Mapping[str, str], size: int, rng: np.random.Generator, /) -> Observations: ...
+
+    def mean_reward(self, do: Mapping[str, str], /) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -98,7 +118,7 @@ class Run:
 
 def simulate(
     policy: Policy,
-    system: CausalSystem,
+    system: System,
     horizon: int,
     seed: int | np.random.SeedSequence | None = None,
     *,
@@ -115,7 +135,7 @@ def simulate(
     policy
         The policy, over the variables and states of the system.
     system
-        The system that answers its pulls.
+        The system that answers its pulls: a `CausalSystem`, or any object like a `System`.
     horizon
         T ≥ 1, in rounds.
     seed
@@ -136,7 +156,8 @@ def simulate(
     Raises
     ------
     CausalBanditError
-        If the horizon is less than 1, or if the variables or states of the policy differ from the system's.
+        If the horizon is less than 1, if the variables or states of the policy differ from the system's, or
+        if it asks for an arm that can't be set.
     """
     if horizon < 1:
         raise CausalBanditError(f"Expected a horizon of at least 1 round but found {horizon}")
@@ -150,7 +171,7 @@ def simulate(
     policy = policy.fresh(np.random.default_rng(policy_seed))
     started_from = sum(len(rows) for arm, rows in earlier if policy.warm_start(arm, rows))
     rows = _RowsAhead(system, np.random.default_rng(world_seed))
-    curve = _Curve(horizon, system.best_arm()[1])
+    curve = _Curve(horizon, _best_mean(system))
 
     played, named, found_at = 0, policy.reward_variables, 0
     if isinstance(policy, IndexPolicy):
@@ -184,9 +205,15 @@ def simulate(
     )
 
 
-def drawn_rows(
-    system: CausalSystem, counts: Mapping[Intervention, int], rng: np.random.Generator
-) -> EarlierRows:
+def _best_mean(system: System) -> float:
+    """Return the highest mean reward of do() and of all arms on one variable."""
+    if isinstance(system, CausalSystem):
+        return system.best_arm()[1]  # of all arms at once, in far less time
+    arms = [{variable: state} for variable, states in system.settable.items() for state in states]
+    return max(float(system.mean_reward(arm)) for arm in [{}, *arms])
+
+
+def drawn_rows(system: System, counts: Mapping[Intervention, int], rng: np.random.Generator) -> EarlierRows:
     """Return so many rows of each intervention, drawn from a system; those it can't make are left out."""
     return tuple(
         (arm, system.sample(arm, rows, rng))
@@ -267,7 +294,7 @@ class _RowsAhead:
     would otherwise spend them in every round.
     """
 
-    def __init__(self, system: CausalSystem, rng: np.random.Generator) -> None:
+    def __init__(self, system: System, rng: np.random.Generator) -> None:
         self._system = system
         self._rng = rng
         arms = 1 + sum(len(states) for states in system.settable.values())
@@ -279,6 +306,12 @@ class _RowsAhead:
     def mean(self, intervention: Intervention) -> float:
         mean = self._means.get(intervention)
         if mean is None:
+            for variable, state in intervention.items():
+                if state not in self._system.settable.get(variable, ()):
+                    raise CausalBanditError(
+                        f"Expected an arm that can be set but found {variable} = {state}: make the policy "
+                        f"with settable=system.settable"
+                    )
             mean = self._means[intervention] = float(self._system.mean_reward(intervention))
         return mean
 

@@ -1,12 +1,25 @@
 """Exact pseudo-regret, one seed, and a curve that is right at every recorded round."""
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from cb_pgm import UCB, CausalSystem, Intervention, Observations, Policy, Pull, instances, simulate
+from cb_pgm import (
+    MOSS,
+    UCB,
+    CausalSystem,
+    Intervention,
+    Observations,
+    Policy,
+    Pull,
+    compare,
+    instances,
+    simulate,
+)
 from cb_pgm.errors import CausalBanditError
+from cb_pgm.policies.context import PolicyContext
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +119,61 @@ def test_ucb_regret_is_that_of_a_plain_loop() -> None:
         by_hand.append(lost)
     error = np.sqrt((np.var(drawn) + np.var(by_hand)) / 30)
     assert abs(np.mean(drawn) - np.mean(by_hand)) < 4 * error
+
+
+# -- systems of one's own, and many runs -------------------------------------------------------------------
+
+
+class Coin:
+    """A system of one's own: one variable, of which "b" has the higher mean; "c" can't be set."""
+
+    states: ClassVar = {"x": ("a", "b", "c")}
+    settable: ClassVar = {"x": ("a", "b")}
+    means: ClassVar = {"a": 0.2, "b": 0.8, "c": 0.9}
+
+    def sample(self, do, size, rng):
+        codes = np.full((size, 1), self.states["x"].index(do.get("x", "c")), dtype=np.int16)
+        return Observations(codes, (rng.random(size) < self.mean_reward(do)) * 1.0)
+
+    def mean_reward(self, do):
+        return self.means[do.get("x", "a")]
+
+
+def test_any_object_with_four_things_is_a_system() -> None:
+    run = simulate(UCB(Coin.states, noise_scale=0.5, settable=Coin.settable), Coin(), 500, seed=1)
+    assert run.best_arm is not None
+    assert run.best_arm.intervention == {"x": "b"}
+    assert 0 < run.regret < 100
+
+
+def test_an_arm_that_cannot_be_set_is_refused() -> None:
+    with pytest.raises(CausalBanditError, match=r"x = c: make the policy with settable=system\.settable"):
+        simulate(UCB(Coin.states, noise_scale=0.5), Coin(), 500, seed=1)
+
+
+def test_compare_gives_a_row_for_each_policy_system_and_seed(asia: CausalSystem) -> None:
+    tree = instances.tree(4, 2, seed=0)
+    systems = {"asia": asia, "tree": tree}
+
+    def mine(context: PolicyContext) -> Policy:
+        return UCB(context.states, noise_scale=context.noise_scale)
+
+    found = compare(["screening", "cn-ucb", MOSS, mine], systems, 300, seeds=2)
+    assert list(found["policy"].unique()) == ["screening", "cn-ucb", "moss", "mine"]
+    assert len(found) == 4 * 2 * 2
+    assert not found.duplicated(["policy", "system", "seed"]).any()
+    fewer = compare(["cn-ucb"], systems, 300, seeds=[1])
+    same = found[(found["policy"] == "cn-ucb") & (found["seed"] == 1)].reset_index(drop=True)
+    assert fewer["regret"].tolist() == same["regret"].tolist()
+    own = compare(["moss", UCB], Coin(), 300, seeds=3)
+    assert own["correct"].isna().all()
+    assert (own["regret"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("policies", "systems", "said"),
+    [([], Coin(), "policies"), (["ucb", "ucb"], Coin(), "names of their own"), (["cn-ucb"], Coin(), "graph")],
+)
+def test_what_cannot_be_compared_is_refused(policies, systems, said) -> None:
+    with pytest.raises(CausalBanditError, match=said):
+        compare(policies, systems, 100)
