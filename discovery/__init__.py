@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from discovery.estimation.check import GraphCheck, check_graph
     from discovery.estimation.edge_confidence import EdgeConfidence, edge_confidence
     from discovery.estimation.estimation import EstimatedGraph, estimate
+    from discovery.estimation.fci import EstimatedPag, estimate_pag
     from discovery.estimation.knowledge import Knowledge, read_knowledge
     from discovery.estimation.marginals import Marginals
-    from discovery.graphs.comparison import compare
+    from discovery.graphs.comparison import compare, compare_marks
     from discovery.graphs.essential_graph import EssentialGraph
+    from discovery.graphs.mixed_graph import MixedGraph
     from discovery.graphs.repair import Change, repair
     from discovery.table.discrete_table import DiscreteTable, InterventionalRows, read, read_csv
     from discovery.table.settings import TableSettings
@@ -30,6 +32,7 @@ __all__ = [
     "EdgeConfidence",
     "EssentialGraph",
     "EstimatedGraph",
+    "EstimatedPag",
     "EstimationError",
     "GraphCheck",
     "GraphError",
@@ -37,12 +40,15 @@ __all__ = [
     "Knowledge",
     "KnowledgeError",
     "Marginals",
+    "MixedGraph",
     "TableError",
     "TableSettings",
     "check_graph",
     "compare",
+    "compare_marks",
     "edge_confidence",
     "estimate",
+    "estimate_pag",
     "read",
     "read_csv",
     "read_knowledge",
@@ -56,6 +62,7 @@ _HOME = {
     "EdgeConfidence": "estimation.edge_confidence",
     "EssentialGraph": "graphs.essential_graph",
     "EstimatedGraph": "estimation.estimation",
+    "EstimatedPag": "estimation.fci",
     "EstimationError": "errors",
     "GraphCheck": "estimation.check",
     "GraphError": "errors",
@@ -63,12 +70,15 @@ _HOME = {
     "Knowledge": "estimation.knowledge",
     "KnowledgeError": "errors",
     "Marginals": "estimation.marginals",
+    "MixedGraph": "graphs.mixed_graph",
     "TableError": "errors",
     "TableSettings": "table.settings",
     "check_graph": "estimation.check",
     "compare": "graphs.comparison",
+    "compare_marks": "graphs.comparison",
     "edge_confidence": "estimation.edge_confidence",
     "estimate": "estimation.estimation",
+    "estimate_pag": "estimation.fci",
     "read": "table.discrete_table",
     "read_csv": "table.discrete_table",
     "read_knowledge": "estimation.knowledge",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from cb_pgm.cli.discover_text import (
     check_lines,
     confidence_content,
     edge_lines,
+    mark_lines,
 )
 from cb_pgm.cli.flags import add_flags, count, seed, settings_of
 from cb_pgm.cli.options import TABLE, add_csv, add_output, add_table_rest
@@ -23,7 +25,7 @@ from cb_pgm.pipeline.settings import RunSettings
 
 if TYPE_CHECKING:
     from cb_pgm.problem.graph_files import UsedGraph
-    from discovery import DiscreteTable, EdgeConfidence, EssentialGraph
+    from discovery import DiscreteTable, EdgeConfidence, EssentialGraph, MixedGraph
     from discovery.estimation.settings import EstimateSettings
 
 __all__ = ["add_arguments", "execute"]
@@ -82,6 +84,9 @@ def execute(options: Namespace) -> None:
     if file is None:
         check_folder(options.out, force=options.force)
     settings = EstimateSettings(**settings_of(options, EstimateSettings)).resolved()
+    if settings.method == "fci":
+        _execute_fci(options, settings, file)
+        return
     with waiting("Reading the table and estimating its graph") as show:
         table = read_table(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
         own = None if options.check is None else _own_graph(options.check, table)
@@ -142,11 +147,11 @@ def _graph_text(table: DiscreteTable, graph: EssentialGraph, form: str) -> str:
     return write(graph.nodes, graph.edges())
 
 
-def _own_graph(path: Path, table: DiscreteTable) -> EssentialGraph:
+def _own_graph(path: Path, table: DiscreteTable) -> EssentialGraph | MixedGraph:
     """Read the graph to check, or the class of the DAG, which implies the same independencies."""
-    from cb_pgm.problem.graph_files import read_graph
+    from cb_pgm.problem.graph_files import read_graph, read_pag
 
-    return read_graph(path, table.variables).graph
+    return read_pag(path, table.variables) or read_graph(path, table.variables).graph
 
 
 def _confidence(
@@ -168,20 +173,78 @@ def _confidence(
 
 
 def _checked(
-    own: EssentialGraph, table: DiscreteTable, used: UsedGraph, settings: EstimateSettings, path: Path
+    own: EssentialGraph | MixedGraph,
+    table: DiscreteTable,
+    used: UsedGraph,
+    settings: EstimateSettings,
+    path: Path,
 ) -> CheckedGraph:
-    from discovery import check_graph, compare
+    from discovery import MixedGraph, check_graph, compare
     from discovery.estimation.check import graph_score
 
+    tested = CheckedGraph(str(path), check_graph(own, table), settings.score)
+    if isinstance(own, MixedGraph):
+        return tested
     weight = used.equivalent_sample_size
-    return CheckedGraph(
-        path=str(path),
-        check=check_graph(own, table),
-        score_name=settings.score,
+    return replace(
+        tested,
         score=graph_score(own, table, settings.score, weight),
         estimated_score=graph_score(used.graph, table, settings.score, weight),
         shd=compare(used.graph, own)["shd"],
     )
+
+
+def _execute_fci(options: Namespace, settings: EstimateSettings, file: Path | None) -> None:
+    """Estimate the PAG, write it and print it."""
+    from cb_pgm.tables import read_table
+    from discovery import TableSettings, check_graph, estimate_pag
+
+    form = options.format or (file.suffix.removeprefix(".") if file is not None else "json")
+    if form == "bif":
+        raise CausalBanditError("Expected a form of a PAG but found bif, which holds a DAG: take json or dot")
+    with waiting("Reading the table and estimating its graph"):
+        table = read_table(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
+        found = estimate_pag(table, settings)
+    for warning in table.warnings:
+        note(f"warning: {warning}")
+    confidence = _confidence(table, settings, options)
+    checked = None
+    if options.check is not None:
+        own = _own_graph(options.check, table)
+        checked = CheckedGraph(str(options.check), check_graph(own, table), settings.score)
+    graph = found.graph
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(file, _pag_text(graph, form))
+    with whole_folder(options.out if file is None else None) as folder:
+        if folder is not None:
+            write_text(folder / "graph.json", graph.to_json())
+            write_text(folder / "graph.dot", _pag_text(graph, "dot"))
+    if options.format is not None:
+        print_text(_pag_text(graph, options.format))
+    elif options.json:
+        content = _remarks(table, graph.to_json(), "fci", found.seconds, confidence, checked, options)
+        print_text(json_text(content))
+    else:
+        print_text(
+            "\n".join(
+                [
+                    f"{options.csv}: {table.n_rows:,} rows, {len(table.variables)} variables; fci found "
+                    f"{len(graph.edges)} edges in {found.seconds:.1f} s, of a graph with hidden causes",
+                    *mark_lines(graph, confidence),
+                    *([] if checked is None else check_lines(checked)),
+                ]
+            )
+        )
+
+
+def _pag_text(graph: MixedGraph, form: str) -> str:
+    from discovery.graphs.formats import dagitty_text, dot_text, graphml_text
+
+    if form == "json":
+        return graph.to_json()
+    write = {"dot": dot_text, "graphml": graphml_text, "dagitty": dagitty_text}[form]
+    return write(graph.nodes, graph.kinds())
 
 
 def _write_folder(used: UsedGraph, confidence: EdgeConfidence | None, folder: Path) -> None:
@@ -201,21 +264,36 @@ def _json(
     checked: CheckedGraph | None,
     options: Namespace,
 ) -> str:
+    content = _remarks(table, used.graph.to_json(), used.method, used.seconds, confidence, checked, options)
+    content |= {"repairs": list(used.repairs), "warnings": [*table.warnings, *used.warnings]}
+    return json_text(content)
+
+
+def _remarks(
+    table: DiscreteTable,
+    graph: str,
+    method: str,
+    seconds: float,
+    confidence: EdgeConfidence | None,
+    checked: CheckedGraph | None,
+    options: Namespace,
+) -> dict[str, Any]:
+    """Return the graph's JSON with what is known of it."""
     import json
 
-    content: dict[str, Any] = json.loads(used.graph.to_json())
+    content: dict[str, Any] = json.loads(graph)
     content |= {
-        "method": used.method,
-        "repairs": list(used.repairs),
-        "seconds": round(used.seconds, 3),
+        "method": method,
+        "repairs": [],
+        "seconds": round(seconds, 3),
         "data": {"rows": table.n_rows, "variables": list(table.variables), "reward": options.reward},
-        "warnings": [*table.warnings, *used.warnings],
+        "warnings": list(table.warnings),
     }
     if confidence is not None:
         content["bootstrap"] = confidence_content(confidence, options.seed)
     if checked is not None:
         content["check"] = check_content(checked)
-    return json_text(content)
+    return content
 
 
 def _text(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from cb_pgm.wording import count, share
 
 if TYPE_CHECKING:
-    from discovery import EdgeConfidence, EssentialGraph, GraphCheck
+    from discovery import EdgeConfidence, EssentialGraph, GraphCheck, MixedGraph
     from discovery.estimation.check import IndependenceTest
+    from discovery.estimation.edge_confidence import EdgeFrequency
 
-__all__ = ["CheckedGraph", "check_content", "check_lines", "confidence_content", "edge_lines"]
+__all__ = ["CheckedGraph", "check_content", "check_lines", "confidence_content", "edge_lines", "mark_lines"]
 
 _SURE = 0.9  # of the resampled tables: an edge that is found as often needs no remark
 _OFTEN = 0.5  # of the resampled tables: an edge that is found as often is worth a remark
@@ -32,17 +33,17 @@ class CheckedGraph:
     score_name
         "bdeu" or "bic".
     score, estimated_score
-        The scores of its class and of the estimated one, in nats.
+        The scores of its class and of the estimated one, in nats; None where one of the two is a PAG.
     shd
-        The structural Hamming distance between the two.
+        The structural Hamming distance between the two; None likewise.
     """
 
     path: str
     check: GraphCheck
     score_name: str
-    score: float
-    estimated_score: float
-    shd: int
+    score: float | None = None
+    estimated_score: float | None = None
+    shd: int | None = None
 
 
 def edge_lines(graph: EssentialGraph, confidence: EdgeConfidence | None, known_by: str) -> list[str]:
@@ -100,8 +101,38 @@ def confidence_content(confidence: EdgeConfidence, seed: int) -> dict[str, Any]:
     return {
         "resamples": confidence.resamples,
         "seed": seed,
-        "edges": [asdict(edge) for edge in confidence.edges],
+        "edges": [_frequency(edge) for edge in confidence.edges],
     }
+
+
+def _frequency(edge: EdgeFrequency) -> dict[str, Any]:
+    pair = {"one": edge.one, "other": edge.other}
+    if set(edge.marks) <= {"→", "←", "—"}:
+        shares = {"forwards": edge.forwards, "backwards": edge.backwards, "undirected": edge.undirected}
+    else:
+        shares = {f"{edge.one} {marks} {edge.other}": share for marks, share in edge.marks.items()}
+    return {**pair, **shares, "adjacent": edge.adjacent}
+
+
+def mark_lines(graph: MixedGraph, confidence: EdgeConfidence | None) -> list[str]:
+    """Return a line for each edge of a PAG, and the other edges that resampled tables often have."""
+    lines = []
+    for one, other, marks in graph.forwards():
+        remark = "" if confidence is None else _found_marks(confidence.between(one, other))
+        lines.append(f"{one} {marks} {other}{remark}")
+    lines.append("(∘: a tail or an arrowhead, the rows don't show which; ↔: a cause that isn't a column)")
+    joined = {(one, other) for one, other, _ in graph.forwards()}
+    lines += [
+        f"not in the graph: {edge.one}, {edge.other}{_found_marks(edge)}"
+        for edge in ([] if confidence is None else confidence.edges)
+        if edge.adjacent >= _OFTEN and (edge.one, edge.other) not in joined
+    ]
+    return lines
+
+
+def _found_marks(edge: EdgeFrequency) -> str:
+    most = sorted(edge.marks.items(), key=lambda item: -item[1])
+    return "   in resampled tables " + ", ".join(f"{marks} {share:.0%}" for marks, share in most)
 
 
 def check_lines(checked: CheckedGraph) -> list[str]:
@@ -129,6 +160,8 @@ def check_lines(checked: CheckedGraph) -> list[str]:
     if check.untested:
         untested = count(check.untested, "implied independence", "implied independencies")
         lines.append(f"{untested} can't be tested: the table has too few rows")
+    if checked.score is None or checked.estimated_score is None:
+        return lines
     difference = checked.estimated_score - checked.score
     beside = (
         "the same"

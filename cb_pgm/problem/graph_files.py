@@ -13,7 +13,7 @@ import networkx as nx
 
 from cb_pgm.model.bif import read_bif_model
 from cb_pgm.wording import count, did_you_mean
-from discovery import EssentialGraph, GraphError, estimate
+from discovery import EssentialGraph, GraphError, MixedGraph, estimate
 from discovery.documents import json_content
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
@@ -21,7 +21,7 @@ from discovery.graphs.graph_json import parse_graph
 if TYPE_CHECKING:
     from discovery import DiscreteTable
 
-__all__ = ["UsedGraph", "estimated_graph", "read_dag", "read_graph", "widened"]
+__all__ = ["UsedGraph", "estimated_graph", "read_dag", "read_graph", "read_pag", "widened"]
 
 #: What ``cb-pgm discover --json`` says of a graph beside the graph.
 _REMARKS = ("method", "repairs", "seconds", "data", "warnings", "bootstrap", "check")
@@ -105,7 +105,8 @@ def read_graph(path: str | PathLike[str], nodes: Sequence[str] | None = None) ->
     dag: nx.DiGraph[str] = nx.DiGraph()
     dag.add_nodes_from(wanted)
     dag.add_edges_from(given.directed)
-    if not (given.undirected or given.bidirected or given.background) and nx.is_directed_acyclic_graph(dag):
+    plain = not (given.undirected or given.bidirected or given.background or given.circles)
+    if plain and nx.is_directed_acyclic_graph(dag):
         found = EssentialGraph.from_dag(dag)
         return UsedGraph(found, "given", warnings=_open_directions(found, path))
     try:
@@ -113,6 +114,21 @@ def read_graph(path: str | PathLike[str], nodes: Sequence[str] | None = None) ->
     except GraphError as error:
         raise GraphError(f"{error} (in {path})") from None
     return UsedGraph(widened(found, wanted), "given")
+
+
+def read_pag(path: str | PathLike[str], nodes: Sequence[str] | None = None) -> MixedGraph | None:
+    """Return the PAG in a JSON file as ``cb-pgm discover --method fci`` writes it; None for another file.
+
+    Raises
+    ------
+    GraphError
+        If it is over other variables than `nodes`, where these are given.
+    """
+    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    if not _is_json(text) or '"nondirected"' not in text:
+        return None
+    found = MixedGraph.from_json(_without_remarks(text))
+    return MixedGraph(_checked_nodes(found.nodes, nodes, path), found.edges)
 
 
 def read_dag(path: str | PathLike[str]) -> nx.DiGraph[str] | None:

@@ -16,7 +16,7 @@ from discovery.graphs.mixed_graph import MixedGraph
 
 __all__ = ["own_ges", "read_matrix"]
 
-_MARKS = {(-1, 1): "→", (-1, -1): "—", (1, 1): "↔"}
+_MARKS = {(-1, 1): "→", (-1, -1): "—", (1, 1): "↔", (2, 1): "∘→", (2, 2): "∘–∘", (2, -1): "∘–"}
 """The marks of an edge by the two entries of the matrix, at its first and at its second node."""
 
 
@@ -39,7 +39,8 @@ def own_ges(codes: NDArray[np.integer]) -> NDArray[np.integer]:
 def read_matrix(matrix: NDArray[np.integer], nodes: Sequence[str]) -> MixedGraph:
     """Return the graph of causal-learn's matrix, int [n, n].
 
-    M[i, j] is the mark at i of the edge between i and j: −1 a tail, 1 an arrowhead; 0 where there is none.
+    M[i, j] is the mark at i of the edge between i and j: −1 a tail, 1 an arrowhead, 2 a circle; 0 where
+    there is no edge.
     """
     edges = []
     for i, j in combinations(range(len(nodes)), 2):

@@ -6,6 +6,9 @@ pair by pair: each variable against each non-descendant that isn't its parent, g
 DAGs of an equivalence class imply the same independencies, so one of them is tested. A complete graph implies
 none, and can't be refuted.
 
+A PAG implies that two variables without an edge are independent given all ancestors of either, in a graph of
+its class ([2]_, the pairwise Markov property of maximal ancestral graphs); that is tested for each such pair.
+
 Many tests are made, so the p-values are adjusted ([1]_): if the graph is right, the probability that any test
 fails is at most the level. Where the table has fewer than five rows for each degree of freedom, G² isn't near
 its χ² distribution; such an independence isn't tested.
@@ -17,12 +20,14 @@ References
 ----------
 .. [1] Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of
    Statistics 6(2).
+.. [2] Richardson & Spirtes (2002), Ancestral graph Markov models, Annals of Statistics 30(4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -32,6 +37,7 @@ from discovery.errors import EstimationError, GraphError
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BIC, BDeu, CountedScore, GSquare
 from discovery.graphs.essential_graph import EssentialGraph
+from discovery.graphs.mixed_graph import MixedGraph
 from discovery.wording import listed
 
 if TYPE_CHECKING:
@@ -97,13 +103,13 @@ class GraphCheck:
         return tuple(test for test in self.tests if test.adjusted_p_value <= self.level)
 
 
-def check_graph(graph: EssentialGraph, table: DiscreteTable, level: float = 0.05) -> GraphCheck:
+def check_graph(graph: EssentialGraph | MixedGraph, table: DiscreteTable, level: float = 0.05) -> GraphCheck:
     """Test the independencies that a graph implies on the rows of a table in which nothing was set.
 
     Parameters
     ----------
     graph
-        A graph over the table's variables, in any order.
+        An essential graph or a PAG over the table's variables, in any order.
     table
         The observations.
     level
@@ -182,8 +188,10 @@ def graph_score(
     )
 
 
-def implied_independencies(graph: EssentialGraph) -> Iterator[Independence]:
+def implied_independencies(graph: EssentialGraph | MixedGraph) -> Iterator[Independence]:
     """Yield (one, other, given): a variable, a non-descendant and its parents, in one DAG of the class.
+
+    Of a PAG: two variables without an edge, and all ancestors of either.
 
     An independence that holds for both variables given the same set is yielded once.
 
@@ -192,6 +200,9 @@ def implied_independencies(graph: EssentialGraph) -> Iterator[Independence]:
     >>> list(implied_independencies(EssentialGraph("ABC", [("A", "B"), ("C", "B")], [])))
     [('A', 'C', ())]
     """
+    if isinstance(graph, MixedGraph):
+        yield from _implied_by_pag(graph)
+        return
     dag = graph.consistent_extension()
     position = {node: i for i, node in enumerate(graph.nodes)}
     seen: set[tuple[frozenset[str], tuple[str, ...]]] = set()
@@ -205,7 +216,16 @@ def implied_independencies(graph: EssentialGraph) -> Iterator[Independence]:
                 yield node, other, parents
 
 
-def _check_names(graph: EssentialGraph, table: DiscreteTable) -> None:
+def _implied_by_pag(graph: MixedGraph) -> Iterator[Independence]:
+    member = graph.member()
+    joined = {frozenset(edge[:2]) for edge in graph.edges}
+    for one, other in combinations(graph.nodes, 2):
+        if frozenset((one, other)) not in joined:
+            above = (nx.ancestors(member, one) | nx.ancestors(member, other)) - {one, other}
+            yield one, other, tuple(node for node in graph.nodes if node in above)
+
+
+def _check_names(graph: EssentialGraph | MixedGraph, table: DiscreteTable) -> None:
     odd = sorted(set(graph.nodes) ^ set(table.variables))
     if odd:
         raise GraphError(

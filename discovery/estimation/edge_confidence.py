@@ -16,47 +16,63 @@ References
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from math import fsum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discovery.errors import EstimationError
 from discovery.estimation.estimation import estimate
+from discovery.estimation.fci import estimate_pag
 from discovery.estimation.settings import EstimateSettings
-from discovery.graphs.meek import Arrow, PartiallyDirectedGraph
+from discovery.graphs.meek import Arrow
+from discovery.graphs.mixed_graph import MixedGraph
 
 if TYPE_CHECKING:
     from discovery.table.discrete_table import DiscreteTable
 
 __all__ = ["EdgeConfidence", "EdgeFrequency", "edge_confidence"]
 
-_FORWARDS, _BACKWARDS, _UNDIRECTED = range(3)
-Marks = Mapping[tuple[int, int], int]
-"""Pair of columns, the smaller number first → one of the three kinds above."""
-
 
 @dataclass(frozen=True)
 class EdgeFrequency:
-    """The shares of resampled tables whose graph has an edge between two variables, by its direction.
+    """The shares of resampled tables whose graph has an edge between two variables, by its marks.
 
     Attributes
     ----------
     one, other
         The variables, in the order of the table's columns.
-    forwards, backwards, undirected
-        The shares with ``one → other``, ``other → one`` and ``one — other``.
-    adjacent
-        The share with an edge of any kind.
+    marks
+        The share of each kind of edge, as read from `one` to `other`: "→", "←", "—"; those of a PAG, too.
     """
 
     one: str
     other: str
-    forwards: float
-    backwards: float
-    undirected: float
-    adjacent: float
+    marks: Mapping[str, float]
+
+    @property
+    def forwards(self) -> float:
+        """The share with ``one → other``."""
+        return self.marks.get("→", 0.0)
+
+    @property
+    def backwards(self) -> float:
+        """The share with ``other → one``."""
+        return self.marks.get("←", 0.0)
+
+    @property
+    def undirected(self) -> float:
+        """The share with ``one — other``."""
+        return self.marks.get("—", 0.0)
+
+    @property
+    def adjacent(self) -> float:
+        """The share with an edge of any kind."""
+        return fsum(self.marks.values())
 
 
 @dataclass(frozen=True)
@@ -79,7 +95,7 @@ class EdgeConfidence:
         for edge in self.edges:
             if {edge.one, edge.other} == {one, other}:
                 return edge
-        return EdgeFrequency(one, other, 0.0, 0.0, 0.0, 0.0)
+        return EdgeFrequency(one, other, {})
 
     def share(self, tail: str, head: str, *, directed: bool) -> float:
         """Return the share of graphs with exactly this edge, ``tail → head`` or ``tail — head``."""
@@ -138,23 +154,23 @@ def edge_confidence(
         raise EstimationError(f"Expected at least one resampled table but found {resamples}: take 100")
     settings = settings or EstimateSettings()
     table = _sorted_rows(table)
-    counts: dict[tuple[int, int], list[int]] = {}
+    counts: dict[Arrow, Counter[str]] = {}
     for marks in _found(table, settings, np.random.SeedSequence(seed).spawn(resamples), jobs):
         for pair, mark in marks.items():
-            counts.setdefault(pair, [0, 0, 0])[mark] += 1
+            counts.setdefault(pair, Counter())[mark] += 1
         if progress is not None:
             progress(1)
-    names = table.variables
     edges = (
-        EdgeFrequency(names[i], names[j], *(n / resamples for n in (*counts[i, j], sum(counts[i, j]))))
-        for i, j in sorted(counts)
+        EdgeFrequency(one, other, {mark: n / resamples for mark, n in counts[one, other].items()})
+        for one, other in combinations(table.variables, 2)
+        if (one, other) in counts
     )
     return EdgeConfidence(resamples, tuple(edges))
 
 
 def _found(
     table: DiscreteTable, settings: EstimateSettings, seeds: Sequence[np.random.SeedSequence], jobs: int
-) -> Iterator[Marks]:
+) -> Iterator[Mapping[Arrow, str]]:
     if jobs == 1 or len(seeds) < 2:
         for seed in seeds:
             yield _marks_of_one(table, settings, seed)
@@ -167,22 +183,22 @@ def _found(
         )
 
 
-def _marks_of_one(table: DiscreteTable, settings: EstimateSettings, seed: np.random.SeedSequence) -> Marks:
-    """Return the edges of the graph of one resampled table."""
-    rng = np.random.default_rng(seed)
+def _marks_of_one(
+    table: DiscreteTable, settings: EstimateSettings, seed: np.random.SeedSequence
+) -> Mapping[Arrow, str]:
+    """Return the edges of the graph of one resampled table, each from the column that comes first."""
+    resampled = _resampled(table, np.random.default_rng(seed))
+    if settings.method == "fci":
+        return {
+            (one, other): marks for one, other, marks in estimate_pag(resampled, settings).graph.forwards()
+        }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the estimate from the table itself warns of the same
-        graph = estimate(_resampled(table, rng), **settings.estimate_keywords()).graph
-    return _marks(graph.closure())
-
-
-def _marks(closed: PartiallyDirectedGraph) -> Marks:
-    index = {node: i for i, node in enumerate(closed.nodes)}
-    marks = {}
-    for tail, head in closed.arrows():
-        i, j = index[tail], index[head]
-        marks[min(i, j), max(i, j)] = _FORWARDS if i < j else _BACKWARDS
-    return marks | {(index[one], index[other]): _UNDIRECTED for one, other in closed.lines()}
+        closed = estimate(resampled, **settings.estimate_keywords()).graph.closure()
+    edges = [(tail, head, "→") for tail, head in closed.arrows()]
+    edges += [(one, other, "—") for one, other in closed.lines()]
+    graph = MixedGraph(table.variables, tuple(edges))
+    return {(one, other): marks for one, other, marks in graph.forwards()}
 
 
 def _sorted_rows(table: DiscreteTable) -> DiscreteTable:

@@ -228,6 +228,8 @@ def _check_settings(settings: EstimateSettings) -> None:
     for what, chosen, known in (("method", settings.method, METHODS), ("score", settings.score, SCORES)):
         if chosen not in known:
             suggestion = did_you_mean(chosen, known) or "choose one of these"
+            if chosen == "fci":
+                suggestion = "it finds a PAG, which only `discover` takes"
             raise EstimationError(
                 f"Expected the {what} {', '.join(known[:-1])} or {known[-1]} but found {chosen!r}: "
                 f"{suggestion}"

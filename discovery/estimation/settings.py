@@ -14,10 +14,10 @@ from discovery.estimation.knowledge import SEARCH_SETTINGS, Knowledge, read_know
 
 __all__ = ["METHODS", "SCORES", "SEARCH_SETTINGS", "EstimateSettings", "Method", "ScoreName"]
 
-Method = Literal["ges-boss", "ges", "boss", "pc", "chow-liu", "causal-learn-ges"]
+Method = Literal["ges-boss", "ges", "boss", "pc", "chow-liu", "causal-learn-ges", "fci"]
 
-#: The searches by name, the default first.
-METHODS: tuple[Method, ...] = get_args(Method)
+#: The searches for an essential graph by name, the default first. FCI's graph is a PAG.
+METHODS: tuple[Method, ...] = tuple(method for method in get_args(Method) if method != "fci")
 
 ScoreName = Literal["bdeu", "bic"]
 

@@ -22,7 +22,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from typing import TypedDict
 
 import numpy as np
@@ -30,9 +30,10 @@ from numpy.typing import NDArray
 
 from discovery.errors import GraphError
 from discovery.graphs.essential_graph import EssentialGraph
+from discovery.graphs.mixed_graph import MixedGraph
 from discovery.wording import listed
 
-__all__ = ["Comparison", "Scores", "WrongEffects", "compare"]
+__all__ = ["Comparison", "Scores", "WrongEffects", "compare", "compare_marks"]
 
 
 class Scores(TypedDict):
@@ -93,15 +94,7 @@ def compare(estimated: EssentialGraph, truth: EssentialGraph) -> Comparison:
     >>> scores["shd"], scores["skeleton"]["f1"], scores["arrow"]["f1"], scores["parent_aid"]["wrong"]
     (2, 1.0, 0.0, 6)
     """
-    for name, graph, others in (("truth", estimated, truth), ("estimate", truth, estimated)):
-        known = frozenset(others.nodes)
-        strangers = [node for node in graph.nodes if node not in known]
-        if strangers:
-            shown = listed(map(str, strangers))
-            raise GraphError(
-                f"Expected two graphs over the same nodes but found {shown} missing from the {name}: rename "
-                "them, or remove them from the other graph"
-            )
+    _check_same_nodes(estimated.nodes, truth.nodes)
     found_arrows, true_arrows = frozenset(estimated.directed), frozenset(truth.directed)
     found_pairs, true_pairs = _pairs(estimated), _pairs(truth)
     same = len(found_arrows & true_arrows) + len(_lines(estimated) & _lines(truth))
@@ -112,6 +105,69 @@ def compare(estimated: EssentialGraph, truth: EssentialGraph) -> Comparison:
         "parent_aid": _wrong_effects("parent_aid", estimated, truth),
         "ancestor_aid": _wrong_effects("ancestor_aid", estimated, truth),
     }
+
+
+class MarkComparison(TypedDict):
+    """The result of `compare_marks`."""
+
+    shd: int
+    skeleton: Scores
+    marks: Scores
+
+
+def compare_marks(estimated: MixedGraph, truth: MixedGraph) -> MarkComparison:
+    """Score a PAG, or any mixed graph, against the true one over the same nodes.
+
+    Returns
+    -------
+    dict
+        "shd" and "skeleton" as in `compare`. "marks" holds precision, recall and F1 of the tails and
+        arrowheads; a circle is none of these.
+
+    Raises
+    ------
+    GraphError
+        If the two graphs aren't over the same nodes, in whatever order.
+
+    Examples
+    --------
+    >>> found = MixedGraph(("A", "B", "C"), (("A", "B", "∘→"), ("C", "B", "→")))
+    >>> scores = compare_marks(found, MixedGraph(("A", "B", "C"), (("A", "B", "→"), ("B", "C", "↔"))))
+    >>> scores["shd"], scores["skeleton"]["f1"], scores["marks"]["recall"]
+    (2, 1.0, 0.5)
+    """
+    _check_same_nodes(estimated.nodes, truth.nodes)
+    found, true = _ends(estimated), _ends(truth)
+    pairs, true_pairs = ({frozenset(end[:2]) for end in ends} for ends in (found, true))
+    differing = {frozenset(end[:2]) for end in found ^ true}
+    known, true_known = ({end for end in ends if end[2] != "∘"} for ends in (found, true))
+    return {
+        "shd": len(differing),
+        "skeleton": _scores(pairs, true_pairs),
+        "marks": _scores(known, true_known),
+    }
+
+
+def _ends(graph: MixedGraph) -> set[tuple[str, str, str]]:
+    """Return (node, other node, mark at the node) for both ends of each edge."""
+    found = set()
+    for one, other, marks in graph.edges:
+        first = {"∘": "∘", "↔": ">"}.get(marks[0], "-")
+        last = {"→": ">", "↔": ">", "∘": "∘" if len(marks) > 1 else "-"}.get(marks[-1], "-")
+        found |= {(one, other, first), (other, one, last)}
+    return found
+
+
+def _check_same_nodes(estimated: Iterable[str], truth: Iterable[str]) -> None:
+    for name, nodes, others in (("truth", estimated, truth), ("estimate", truth, estimated)):
+        known = frozenset(others)
+        strangers = [node for node in nodes if node not in known]
+        if strangers:
+            shown = listed(map(str, strangers))
+            raise GraphError(
+                f"Expected two graphs over the same nodes but found {shown} missing from the {name}: rename "
+                "them, or remove them from the other graph"
+            )
 
 
 def _lines(graph: EssentialGraph) -> frozenset[frozenset[str]]:

@@ -256,6 +256,9 @@ class EssentialGraph:
         if given.bidirected:
             one, other = given.bidirected[0]
             raise GraphError(f"Expected no bidirected edges but found {one} ↔ {other}: leave them out")
+        if given.circles:
+            one, other = given.circles[0]
+            raise GraphError(f"Expected no circles but found one between {one} and {other}: this is a PAG")
         return cls(given.nodes, given.directed, given.undirected, given.background)
 
     # -- adjacency, computed on first use --------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Graphs with undirected edges in the forms of other programs: networkx, pgmpy, GraphViz, GraphML, DAGitty.
 
-An edge is one of three kinds: "directed"; "undirected"; or "required", an undirected edge of the class whose
-direction is known from elsewhere (the background of an `EssentialGraph`). Forms without undirected edges have
-these in both directions, marked by their kind.
+An edge of an `EssentialGraph` is one of three kinds: "directed"; "undirected"; or "required", an undirected
+edge of the class whose direction is known from elsewhere (its background). A `MixedGraph` has further kinds.
+Forms without edges that lead both ways have these in both directions, marked by their kind.
 """
 
 from __future__ import annotations
@@ -16,11 +16,38 @@ import networkx as nx
 if TYPE_CHECKING:
     from pgmpy.base import PDAG
 
-__all__ = ["Edge", "dagitty_text", "dot_text", "graphml_text", "networkx_graph", "pgmpy_graph"]
+__all__ = ["Edge", "Kind", "dagitty_text", "dot_text", "graphml_text", "networkx_graph", "pgmpy_graph"]
 
-Kind = Literal["directed", "undirected", "required"]
+Kind = Literal[
+    "directed",
+    "undirected",
+    "required",
+    "bidirected",
+    "partially_directed",
+    "nondirected",
+    "partially_undirected",
+]
 Edge = tuple[str, str, Kind]
 """Tail, head and kind; of an undirected edge either end first."""
+
+_DAGITTY = {
+    "directed": "->",
+    "required": "->",
+    "undirected": "--",
+    "bidirected": "<->",
+    "partially_directed": "@->",
+    "nondirected": "@-@",
+    "partially_undirected": "@--",
+}
+_DOT = {
+    "directed": "",
+    "required": " [label=required]",
+    "undirected": " [dir=none]",
+    "bidirected": " [dir=both]",
+    "partially_directed": " [dir=both, arrowtail=odot]",
+    "nondirected": " [dir=both, arrowtail=odot, arrowhead=odot]",
+    "partially_undirected": " [dir=both, arrowtail=odot, arrowhead=none]",
+}
 
 
 def networkx_graph(nodes: Sequence[str], edges: Sequence[Edge]) -> nx.DiGraph[str]:
@@ -29,7 +56,7 @@ def networkx_graph(nodes: Sequence[str], edges: Sequence[Edge]) -> nx.DiGraph[st
     digraph.add_nodes_from(nodes)
     for tail, head, kind in edges:
         digraph.add_edge(tail, head, kind=kind)
-        if kind == "undirected":
+        if kind in ("undirected", "bidirected", "nondirected"):
             digraph.add_edge(head, tail, kind=kind)
     return digraph
 
@@ -65,9 +92,9 @@ def dagitty_text(nodes: Sequence[str], edges: Sequence[Edge]) -> str:
     "B" -- "C"
     }
     """
-    marks = {"directed": "->", "required": "->", "undirected": "--"}
-    lines = [f"{_quoted(tail)} {marks[kind]} {_quoted(head)}" for tail, head, kind in edges]
-    return "\n".join(["pdag {", *map(_quoted, nodes), *lines, "}"])
+    lines = [f"{_quoted(tail)} {_DAGITTY[kind]} {_quoted(head)}" for tail, head, kind in edges]
+    has_circles = any("@" in _DAGITTY[kind] for _, _, kind in edges)
+    return "\n".join(["pag {" if has_circles else "pdag {", *map(_quoted, nodes), *lines, "}"])
 
 
 def dot_text(nodes: Sequence[str], edges: Sequence[Edge]) -> str:
@@ -84,12 +111,11 @@ def dot_text(nodes: Sequence[str], edges: Sequence[Edge]) -> str:
       "B" -> "C" [dir=none];
     }
     """
-    looks = {"directed": "", "required": " [label=required]", "undirected": " [dir=none]"}
     return "\n".join(
         [
             "digraph {",
             *(f"  {_quoted(node)};" for node in nodes),
-            *(f"  {_quoted(tail)} -> {_quoted(head)}{looks[kind]};" for tail, head, kind in edges),
+            *(f"  {_quoted(tail)} -> {_quoted(head)}{_DOT[kind]};" for tail, head, kind in edges),
             "}",
         ]
     )

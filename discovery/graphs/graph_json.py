@@ -3,8 +3,9 @@
     {"nodes": ["A", "B", "C"],
      "directed": [["A", "B"]], "undirected": [["B", "C"]], "bidirected": [], "background": []}
 
-"nodes" is required, and the kinds of edges are optional. `EssentialGraph.from_json` refuses a graph that
-isn't an essential graph; `discovery.repair` takes any.
+"nodes" is required, and the kinds of edges are optional; those of a `MixedGraph` may have circles, too
+("partially_directed", "nondirected" and "partially_undirected"). `EssentialGraph.from_json` refuses a graph
+that isn't an essential graph; `discovery.repair` takes any.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from discovery.wording import did_you_mean, listed, quoted
 
 __all__ = ["ParsedGraph", "format_graph", "parse_graph"]
 
-_EDGES = ("directed", "undirected", "bidirected", "background")
+_CIRCLES = ("partially_directed", "nondirected", "partially_undirected")
+_EDGES = ("directed", "undirected", "bidirected", "background", *_CIRCLES)
 
 
 class ParsedGraph(NamedTuple):
@@ -30,6 +32,14 @@ class ParsedGraph(NamedTuple):
     undirected: tuple[tuple[str, str], ...]
     bidirected: tuple[tuple[str, str], ...]
     background: tuple[tuple[str, str], ...]
+    partially_directed: tuple[tuple[str, str], ...]
+    nondirected: tuple[tuple[str, str], ...]
+    partially_undirected: tuple[tuple[str, str], ...]
+
+    @property
+    def circles(self) -> tuple[tuple[str, str], ...]:
+        """The edges that have a circle at an end."""
+        return self.partially_directed + self.nondirected + self.partially_undirected
 
 
 def parse_graph(text: str) -> ParsedGraph:

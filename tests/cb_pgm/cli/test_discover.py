@@ -152,3 +152,39 @@ def test_a_wide_table_is_told_beforehand_what_it_takes(tmp_path, capsys):
     assert "200 columns: the search takes some 4 s where the graph is sparse" in said
     assert main(["discover", "data/asia.csv", "--json"]) == 0
     assert "columns" not in capsys.readouterr().err
+
+
+def test_fci_gives_a_pag_that_check_and_compare_read(tmp_path, capsys):
+    known = tmp_path / "known.toml"
+    known.write_text("[search]\nalpha = 0.001\n")
+    asked = [*SMALL, "--method", "fci", "--knowledge", str(known)]
+    path = tmp_path / "pag.json"
+    assert main([*asked, "--bootstrap", "3", "--out", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "fci found" in printed
+    assert "in resampled tables" in printed
+    assert main([*asked, "--bootstrap", "3", "--check", str(path), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["method"] == "fci"
+    assert content["check"]["score"] is None
+    assert all(0 < edge["adjacent"] <= 1 for edge in content["bootstrap"]["edges"])
+    other = tmp_path / "printed.json"
+    other.write_text(json.dumps(content))
+    assert main(["compare", str(path), str(other)]) == 0
+    assert "distance 0" in capsys.readouterr().out
+    assert main([*SMALL, "--check", str(path)]) == 0
+    assert "structural Hamming" not in capsys.readouterr().out
+
+
+def test_a_pag_is_no_network_and_no_essential_graph(tmp_path, capsys):
+    path = tmp_path / "pag.json"
+    assert main([*SMALL, "--method", "fci", "--out", str(path)]) == 0
+    essential = own_graph(tmp_path / "own.json", undirected=[["tub", "either"]])
+    for command, named in (
+        ([*SMALL, "--method", "fci", "--format", "bif"], "found bif"),
+        (["compare", str(path), essential], "one of each"),
+        (["run", "data/asia.csv", "--reward", "xray=yes", "--horizon", "10", "--method", "fci"], "a PAG"),
+    ):
+        capsys.readouterr()
+        assert main(command) == 1
+        assert named in capsys.readouterr().err
