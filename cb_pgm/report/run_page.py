@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import statistics
-from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from cb_pgm.plotting.regret import line_name
 from cb_pgm.plotting.results import pulls_to_name
 from cb_pgm.report.page import Block, Facts, Heading, Page, Paragraph, Picture, Points, Section, Table
 from cb_pgm.report.run_folder import RunFolder, read_run
-from cb_pgm.report.shared import graph_picture, pulls_picture, regret_picture, repeat_section, search_blocks
+from cb_pgm.report.shared import (
+    graph_picture,
+    policies_table,
+    pulls_picture,
+    regret_picture,
+    repeat_section,
+    search_blocks,
+)
 from cb_pgm.wording import count, listed, number, share
 from discovery import compare
 
 __all__ = ["run_page"]
-
-Entries = Sequence[dict[str, Any]]
 
 _VERDICTS = {True: "✓ holds", False: "✗ fails", None: "? unknown"}
 
@@ -115,60 +116,25 @@ def _graph(run: RunFolder) -> Section:
 # -- the simulation ----------------------------------------------------------------------------------------
 
 
-def _groups(run: RunFolder) -> list[Entries]:
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for entry in run.result["policies"]:
-        groups.setdefault((entry["policy"], entry["graph"]), []).append(entry)
-    return list(groups.values())
-
-
 def _simulation(run: RunFolder) -> Section:
-    horizon = run.result["horizon"]
-    blocks: list[Block] = [_table(run), regret_picture(run.curves, horizon)]
+    horizon, runs = run.result["horizon"], run.asked["runs"]
+    caption = f"Each policy over {horizon:,} rounds"
+    if runs > 1:
+        caption += f", {runs} runs; the rounds to identification are a median"
+    caption += (
+        ". They are simulated on a network fitted to the table: what they identify are its parents of the "
+        "reward, which needn't be the world's."
+        if run.result["rehearsal"]
+        else ". Right means exactly the reward's parents in the true network."
+    )
+    blocks: list[Block] = [
+        policies_table(run.entries, caption, known=not run.result["rehearsal"]),
+        regret_picture(run.curves, horizon),
+    ]
     named = pulls_to_name(run.entries)
     if not named.empty:
         blocks.append(pulls_picture(named, horizon))
     return Section("simulation", "The policies, simulated", blocks)
-
-
-def _table(run: RunFolder) -> Table:
-    several, known = run.asked["runs"] > 1, not run.result["rehearsal"]
-    right = ["right"] if known else []
-    regret = "regret, mean (sd)" if several else "regret"
-    return Table(
-        f"Each policy over {run.result['horizon']:,} rounds"
-        + (f", {run.asked['runs']} runs; the rounds to identification are a median" if several else "")
-        + (
-            ". Right means exactly the reward's parents in the true network."
-            if known
-            else ". They are simulated on a network fitted to the table: what they identify are its parents "
-            "of the reward, which needn't be the world's."
-        ),
-        ["policy", "identified", *right, "rounds to identification", regret],
-        [_row(group, known=known) for group in _groups(run)],
-        numeric=(3, 4) if known else (2, 3),
-    )
-
-
-def _row(group: Entries, *, known: bool) -> list[str]:
-    named = Counter(", ".join(entry["reward_variables"]) for entry in group if entry["reward_variables"])
-    pulls = [entry["interventions_to_find"] for entry in group if entry["interventions_to_find"] is not None]
-    regrets = [entry["regret"] for entry in group]
-    regret = f"{round(statistics.fmean(regrets)):,}"
-    names = "; ".join(
-        name if times == len(group) else f"{name} ({times}×)" for name, times in named.most_common(3)
-    )
-    right = sum(entry["correct"] is True for entry in group)
-    verdict = "–"
-    if named:
-        verdict = ("yes" if right else "no") if len(group) == 1 else share(right, len(group))
-    return [
-        line_name(group[0]["policy"], group[0]["graph"]),
-        names or "–",
-        *([verdict] if known else []),
-        f"{int(statistics.median_low(pulls)):,}" if pulls else "–",
-        f"{regret} ({statistics.stdev(regrets):,.0f})" if len(regrets) > 1 else regret,
-    ]
 
 
 def _search(run: RunFolder) -> Section:
@@ -184,12 +150,10 @@ def _search(run: RunFolder) -> Section:
 
 def _fallbacks(run: RunFolder) -> list[str]:
     lines = []
-    for group in _groups(run):
-        reasons = Counter(entry["fallback"] for entry in group if entry["fallback"])
-        name = line_name(group[0]["policy"], group[0]["graph"])
-        for reason, times in reasons.items():
-            often = f" in {share(times, len(group))} runs" if len(group) > 1 else ""
-            lines.append(f"{name} gave up its own method{often}: {reason}")
+    for (policy, graph), own in run.entries.groupby(["policy", "graph"], sort=False):
+        for reason, times in own["fallback"].dropna().value_counts().items():
+            often = f" in {share(times, len(own))} runs" if len(own) > 1 else ""
+            lines.append(f"{line_name(str(policy), str(graph))} gave up its own method{often}: {reason}")
     return lines
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,12 +14,13 @@ from cb_pgm.plotting.graphs import Placement, draw_graphs
 from cb_pgm.plotting.regret import draw_regret, line_name, regret_bands
 from cb_pgm.plotting.results import draw_pulls
 from cb_pgm.report.page import Block, Code, Facts, Paragraph, Picture, Section, Table
-from cb_pgm.wording import count, listed, number
+from cb_pgm.wording import count, listed, number, share
 from discovery import EssentialGraph
 
 __all__ = [
     "MOST_NODES",
     "graph_picture",
+    "policies_table",
     "pulls_picture",
     "regret_picture",
     "repeat_section",
@@ -52,10 +55,43 @@ def regret_picture(curves: pd.DataFrame, rounds: int, about: str = "") -> Pictur
     return Picture(
         draw_regret(bands),
         f"Cumulative regret over {rounds:,} rounds{about}, at the end: {finals}.",
-        f"Regret is the mean reward lost so far against always playing the best intervention on one variable"
-        f"{about}: lower is better, and below 0 a policy that sets several variables does better than that. "
+        f"Regret{about} is the mean reward lost so far against always playing the best intervention on one "
+        f"variable: lower is better, and below 0 a policy that sets several variables does better than that. "
         f"{'Mean of ' + str(runs) + ' runs' if runs > 1 else 'One run'}{band}.",
     )
+
+
+def policies_table(results: pd.DataFrame, caption: str, *, known: bool = True) -> Table:
+    """Return a row for each policy and graph over its runs.
+
+    Parameters
+    ----------
+    results
+        One row per run: columns policy, graph, correct, interventions_to_find, regret and perhaps
+        reward_variables, the names identified.
+    caption
+        The table's caption.
+    known
+        Whether it is known which parents are right.
+    """
+    names = ["identified"] if "reward_variables" in results else []
+    head = ["policy", *names, *(["right"] if known else []), "rounds to identification", "regret, mean (sd)"]
+    rows = []
+    for (policy, graph), own in results.groupby(["policy", "graph"], sort=False):
+        runs, cells = len(own), [line_name(str(policy), str(graph))]
+        pulls = sorted(int(rounds) for rounds in own["interventions_to_find"].dropna())
+        if names:
+            found = Counter(", ".join(variables) for variables in own["reward_variables"] if len(variables))
+            told = [name if times == runs else f"{name} ({times}×)" for name, times in found.most_common(3)]
+            cells.append("; ".join(told) or "–")
+        if known:
+            right = sum(value is True or value == 1 for value in own["correct"])
+            cells.append("–" if not pulls else share(right, runs) if runs > 1 else "yes" if right else "no")
+        cells.append(f"{statistics.median_low(pulls):,}" if pulls else "–")
+        regret = number(round(float(own["regret"].mean())))
+        cells.append(regret if runs == 1 else f"{regret} ({number(round(float(own['regret'].std())))})")
+        rows.append(cells)
+    return Table(caption, head, rows, numeric=(len(head) - 2, len(head) - 1))
 
 
 def pulls_picture(frame: pd.DataFrame, horizon: int) -> Picture:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,18 @@ from cb_pgm.errors import ReportError, StudyError
 from cb_pgm.plotting.regret import line_name
 from cb_pgm.plotting.results import draw_by_rows, pulls_to_name, regret_by_rows
 from cb_pgm.report.page import Block, Facts, Heading, Page, Paragraph, Picture, Section, Table
-from cb_pgm.report.shared import pulls_picture, regret_picture, repeat_section
-from cb_pgm.report.study_summary import outcome, overall_table, summaries, system_table
+from cb_pgm.report.shared import policies_table, pulls_picture, regret_picture, repeat_section
 from cb_pgm.study.results import FILE, Results
-from cb_pgm.wording import count, listed, number
+from cb_pgm.wording import count, listed, number, share
 
 __all__ = ["study_page"]
 
 _MOST_ERRORS = 20
 _MOST_LINES = 7  # in a picture of regret curves
+_COLUMNS = (
+    "Right are the runs that identified exactly the reward's parents; the rounds to identification are the "
+    "median of the runs that identified any."
+)
 # Columns that no row has where every cell failed.
 _OUTCOMES = (
     "n",
@@ -51,9 +55,9 @@ def study_page(folder: Path) -> Page:
     played = results[results["error"].isna() & results["regret"].notna()]
     horizon = int(results["horizon"].max())
     longest, configuration = played[played["horizon"] == horizon], about["configuration"]
-    found = summaries(longest)
+    longest = longest.assign(name=list(map(line_name, longest["policy"], longest["graph"])))
     sections = [
-        Section("policies", "The policies", [overall_table(found, horizon)] if found else []),
+        Section("policies", "The policies", [_overall(longest, horizon)] if len(longest) else []),
         _by_rows(longest),
         _systems(longest, curves[curves["horizon"] == horizon], horizon),
         _gaps(played),
@@ -64,7 +68,7 @@ def study_page(folder: Path) -> Page:
     return Page(
         kind="Study",
         title=configuration["title"] or "A study",
-        outcome=outcome(found, horizon) if found else "Every cell failed.",
+        outcome=_outcome(longest, horizon) if len(longest) else "Every cell failed.",
         sections=[section for section in sections if section.blocks],
         warnings=_remarks(counts, results),
     )
@@ -93,6 +97,52 @@ def _remarks(counts: dict[str, int], results: pd.DataFrame) -> list[str]:
         f"Not played, since {why}: {count(cells, 'cell')}." for why, cells in left_out.value_counts().items()
     ]
     return remarks
+
+
+def _regrets(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean regret, a row a system and a column a policy and graph."""
+    return results.pivot_table(index="system", columns="name", values="regret", sort=False)
+
+
+def _outcome(results: pd.DataFrame, horizon: int) -> str:
+    """Return which policies have the lowest mean regret; the true graph counts only if there is no other."""
+    told = results["graph"].eq("oracle") | results["method"].eq("oracle")
+    fair = results[~told]
+    if set(fair["policy"]) != set(results["policy"]):
+        fair = results
+    among = ", among policies that don't know the true graph" if len(fair) < len(results) else ""
+    regrets = _regrets(fair)
+    winners = regrets.idxmin(axis=1).value_counts()
+    if len(regrets) == 1:
+        (name,), (regret,) = winners.index, regrets.min(axis=1)
+        return f"{name} has the lowest mean regret over {horizon:,} rounds{among}: {number(round(regret))}."
+    shares = [f"{name} on {share(int(times), len(regrets))} systems" for name, times in winners.items()]
+    return f"The lowest mean regret over {horizon:,} rounds{among}: {'; '.join(shares)}."
+
+
+def _overall(results: pd.DataFrame, horizon: int) -> Table:
+    """Return one row a policy and graph, over all systems."""
+    regrets = _regrets(results)
+    lowest = regrets.le(regrets.min(axis=1), axis=0)
+    rows = []
+    for name, own in results.groupby("name", sort=False):
+        pulls = sorted(int(rounds) for rounds in own["interventions_to_find"].dropna())
+        right = sum(value is True or value == 1 for value in own["correct"]) / len(own)
+        rows.append(
+            (
+                str(name),
+                f"{right:.0%}" if pulls else "–",
+                f"{statistics.median_low(pulls):,}" if pulls else "–",
+                number(round(float(regrets[name].mean()))),
+                share(int(lowest[name].sum()), int(regrets[name].notna().sum())),
+            )
+        )
+    about = (
+        f"{count(len(regrets), 'system')}, {horizon:,} rounds. {_COLUMNS} Best on counts the systems on "
+        "which a policy has the lowest mean regret."
+    )
+    head = ["policy", "right", "rounds to identification", "mean regret", "best on"]
+    return Table(about, head, rows, numeric=(1, 2, 3, 4))
 
 
 def _settings(configuration: dict[str, Any], counts: dict[str, int]) -> Section:
@@ -147,7 +197,7 @@ def _systems(results: pd.DataFrame, curves: pd.DataFrame, horizon: int) -> Secti
         of_system = curves[curves["system"] == system]
         blocks += [
             Heading(str(system)),
-            system_table(summaries(own)),
+            policies_table(own.drop(columns="reward_variables"), _COLUMNS),
             regret_picture(_only(of_system, shown), horizon, about=f" on {system}"),
         ]
         named = pulls_to_name(_only(own, shown))
