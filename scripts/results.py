@@ -1,4 +1,4 @@
-"""Makes the tables and figures of RESULTS.md and cb_pgm/README.md, each by a small script of its own.
+"""Makes the tables and figures of RESULTS.md and other pages, each by a small script of its own.
 
     scripts/results                            all of them: hours; one that was stopped goes on
     scripts/results --only trees ucb_plus      these
@@ -35,6 +35,7 @@ TABLES = {
     "bench": "bench",
     "real_tables": "real_tables",
     "soak": "soak",
+    "layers": "layers",
 }
 
 

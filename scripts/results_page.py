@@ -27,7 +27,8 @@ __all__ = [
 ]
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
-PAGES = (RESULTS, Path(__file__).parent.parent / "cb_pgm" / "README.md")
+ROOT = Path(__file__).parent.parent
+PAGES = (RESULTS, ROOT / "cb_pgm" / "README.md", ROOT / "CONTRIBUTING.md")
 FIGURES = Path(__file__).with_name("figures")
 
 
