@@ -308,9 +308,10 @@ def _text(
         *(["required"] if hasattr(options, "knowledge") else []),
         *(["by interventions"] if given else []),
     ]
+    n = len(table.variables)
     rows = f"{table.n_rows:,} rows" + (f" and {len(given):,} in which a variable was set" if given else "")
     lines = [
-        f"{options.csv}: {rows}, {len(table.variables)} variables; {used.method} "
+        f"{options.csv}: {rows}, {n} variable{'s'[: n != 1]}; {used.method} "
         f"found {len(graph.directed)} directed and {len(graph.undirected)} undirected edges in "
         f"{used.seconds:.1f} s",
         *(f"repaired: {repair}" for repair in used.repairs),

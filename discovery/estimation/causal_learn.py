@@ -28,6 +28,8 @@ def own_ges(codes: NDArray[np.integer]) -> NDArray[np.integer]:
     codes
         int [N, n], the index of each variable's state in each row.
     """
+    if codes.shape[1] == 1:  # its prior divides by the number of other variables
+        return np.zeros((1, 1), dtype=np.int64)
     from causallearn.search.ScoreBased.GES import ges
 
     with warnings.catch_warnings():

@@ -80,21 +80,12 @@ class CountedScore(ABC):
         What the prior is worth in rows; 1 where the score has none.
     targets
         None: all rows count for all variables.
-
-    Raises
-    ------
-    EstimationError
-        If there is only one variable.
     """
 
     equivalent_sample_size: float = 1.0
     targets: frozenset[int] = frozenset()
 
     def __init__(self, contingency: Contingency) -> None:
-        if contingency.n_variables < 2:
-            raise EstimationError(
-                f"Expected at least two variables but found {contingency.n_variables}: add columns"
-            )
         self.contingency = contingency
         self._counts = BatchCounts(contingency)
         self._scores: dict[tuple[int, tuple[int, ...]], float] = {}
@@ -181,7 +172,7 @@ class BDeu(CountedScore):
     Raises
     ------
     EstimationError
-        If there is only one variable, or a setting is out of its range.
+        If a setting is out of its range.
 
     Notes
     -----
@@ -202,7 +193,7 @@ class BDeu(CountedScore):
         structure_prior: float | None = None,
     ) -> None:
         super().__init__(contingency)
-        others = contingency.n_variables - 1
+        others = max(1, contingency.n_variables - 1)  # a single variable has no parents, whatever the prior
         if not (np.isfinite(equivalent_sample_size) and equivalent_sample_size > 0):
             raise EstimationError(
                 f"Expected a positive equivalent_sample_size but found {equivalent_sample_size}: take 1, "

@@ -329,11 +329,6 @@ def coded_table(
         _check_rows(int(deciding.sum()), used, raw)
     coded = code_variables(used, deciding, settings, raw.source, trial=trial)
     warnings = [*raw.warnings, *noticed_spellings(raw), *used.warnings, *coded.warnings]
-    if len(coded.states) > deciding.sum():
-        warnings.append(
-            f"there are more variables than rows ({len(coded.states):,}, {deciding.sum():,}): many edges are "
-            "found by chance"
-        )
     rewards = None if used.rewards is None else used.rewards[observed]
     if rewards is not None and len(rewards) and np.ptp(rewards) == 0:
         warnings.append(f"every reward is {rewards[0]:g}: no intervention can look better than another")

@@ -73,6 +73,12 @@ def test_the_tree_of_most_information_is_a_tree(asia):
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_one_variable_is_a_graph_of_one_node(method):
+    graph = estimate(table_of(np.arange(30)[:, None] % 2, 2), method).graph
+    assert (graph.nodes, graph.directed, graph.undirected) == (("v0",), (), ())
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_two_variables_are_enough(method):
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, 500)
@@ -221,11 +227,6 @@ def test_what_a_knowledge_file_says_of_the_search_holds(tmp_path, asia):
         estimate(asia, "pc", knowledge=path)
     path.write_text("[search]\nequivalent_sample_size = 3\n")
     assert estimate(asia, knowledge=str(path)).equivalent_sample_size == 3
-
-
-def test_one_variable_is_refused():
-    with pytest.raises(EstimationError, match="two variables but found 1"):
-        estimate(table_of(np.zeros((30, 1)), 2))
 
 
 def test_a_smaller_alpha_and_a_smaller_prior_join_less(asia):
