@@ -31,7 +31,15 @@ from discovery.table.csv_lines import (
     separator_line,
     sniffed,
 )
-from discovery.table.files import CountedFile, decoded, file_lines, is_parquet, opened, parquet_frame
+from discovery.table.files import (
+    CountedFile,
+    check_promise,
+    decoded,
+    file_lines,
+    is_parquet,
+    opened,
+    parquet_frame,
+)
 from discovery.table.frame import read_frame
 from discovery.table.numbers import as_number
 from discovery.table.problems import Problem, raise_problems
@@ -102,6 +110,7 @@ def read_text(
         ) from None
     try:
         with raw:
+            check_promise(raw, source)
             file = CountedFile(raw, source)
             content = opened(file, source)
             if is_parquet(content):

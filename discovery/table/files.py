@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import math
+import os
 from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
@@ -15,7 +16,16 @@ from discovery.errors import TableError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_UNPACKED", "CountedFile", "decoded", "file_lines", "is_parquet", "opened", "parquet_frame"]
+__all__ = [
+    "MOST_UNPACKED",
+    "CountedFile",
+    "check_promise",
+    "decoded",
+    "file_lines",
+    "is_parquet",
+    "opened",
+    "parquet_frame",
+]
 
 #: The most bytes to which a compressed file is unpacked; a larger table is given unpacked.
 MOST_UNPACKED = 1 << 30
@@ -89,6 +99,21 @@ class CountedFile(io.RawIOBase):
         if self.n_bytes > self._most:
             raise _too_large(f"more than {self._most:,} bytes", self._source)
         return count
+
+
+def check_promise(raw: io.RawIOBase, source: str) -> None:
+    """Refuse a file compressed by gzip whose last bytes say that it unpacks to too much.
+
+    They can be wrong, so the bytes are counted too while they are unpacked.
+    """
+    if not raw.seekable():
+        return
+    if raw.read(2) == _GZIP:
+        raw.seek(-min(4, raw.seek(0, os.SEEK_END)), os.SEEK_END)
+        promised = int.from_bytes(raw.read(4) or b"", "little")
+        if promised > MOST_UNPACKED:
+            raise _too_large(f"{promised:,} bytes", source)
+    raw.seek(0)
 
 
 def opened(file: CountedFile, source: str) -> io.BufferedReader:
