@@ -51,24 +51,22 @@ class Column:
         """float64 [n_texts]: the number that each text is; NaN for those that are none, or missing."""
         return numbers_of(self.texts, self.decimal)
 
-    @property
+    @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """bool [n_rows]: the rows in which the field is empty."""
         if "" not in self.texts:
             return np.zeros(len(self.codes), dtype=np.bool_)
         return np.equal(self.codes, self.texts.index(""))
 
-    @property
+    @cached_property
     def n_distinct(self) -> int:
         """The number of distinct values that aren't missing."""
         return len(self.texts) - ("" in self.texts)
 
-    @property
+    @cached_property
     def odd_texts(self) -> tuple[str, ...]:
         """The texts that aren't finite numbers."""
-        return tuple(
-            text for text, value in zip(self.texts, self.values, strict=True) if text and value != value
-        )
+        return tuple(text for index in np.flatnonzero(np.isnan(self.values)) if (text := self.texts[index]))
 
     def numbers(self) -> NDArray[np.float64] | None:
         """float64 [n_rows], NaN where missing; None if a text isn't a finite number, or all are missing."""
@@ -168,6 +166,8 @@ class ColumnBuilder:
         """Add the `count` fields of the next rows; blanks around them are dropped."""
         codes = np.fromiter(map(self._indices.__getitem__, fields), dtype=np.int32, count=count)
         self._blocks.append(codes.astype(_code_type(len(self._indices.distinct)), copy=False))
+        if len(self._indices.distinct) > _MOST_INT16:  # most of so many texts aren't met again
+            self._indices.clear()
 
     def column(self) -> Column:
         """Return the column of all fields added."""

@@ -33,6 +33,7 @@ MOST_UNPACKED = 1 << 30
 _OTHERWISE = "cp1252"
 
 _LONGEST_LINE = 1 << 24
+_MOST_PACKED = 1032  # bytes in one, by gzip: a file that promises more is cut
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _OTHERS = {
@@ -109,9 +110,10 @@ def check_promise(raw: io.RawIOBase, source: str) -> None:
     if not raw.seekable():
         return
     if raw.read(2) == _GZIP:
-        raw.seek(-min(4, raw.seek(0, os.SEEK_END)), os.SEEK_END)
+        size = raw.seek(0, os.SEEK_END)
+        raw.seek(max(0, size - 4))
         promised = int.from_bytes(raw.read(4) or b"", "little")
-        if promised > MOST_UNPACKED:
+        if MOST_UNPACKED < promised <= _MOST_PACKED * size:
             raise _too_large(f"{promised:,} bytes", source)
     raw.seek(0)
 

@@ -21,6 +21,7 @@ __all__ = ["as_number", "decimal_marks", "numbers_of"]
 
 #: A column of whose texts at least this share are numbers is a column of numbers.
 MOST = 0.9
+_FEW = 1_000
 
 _GAP = "[ \u00a0\u2009\u202f]?"
 _BETWEEN_THOUSANDS = " \u00a0\u2009\u202f'\u2019"
@@ -78,6 +79,9 @@ def numbers_of(texts: Sequence[str], decimal: str = ".") -> NDArray[np.float64]:
     >>> numbers_of(["5 %", "-7.5%"]).tolist(), numbers_of(["950", "1.2k", "3M"]).tolist()
     ([5.0, -7.5], [950.0, 1200.0, 3000000.0])
     """
+    plain = _plain(texts) if decimal == "." else None
+    if plain is not None:
+        return plain
     found = [_parsed(text, decimal) for text in texts]
     units = Counter(unit for value, unit in found if value)
     unit = max(units, key=lambda one: units[one], default="")
@@ -121,14 +125,13 @@ def decimal_marks(
         texts = [*given]
         if not any("," in text or "." in text for text in texts):
             continue
-        point, comma = numbers_of(texts, "."), numbers_of(texts, ",")
-        with_point, with_comma = (int(np.isfinite(values).sum()) for values in (point, comma))
-        if max(with_point, with_comma) < MOST * len(texts):
-            continue
-        if with_point != with_comma:
-            settling[name] = "." if with_point > with_comma else ","
-        elif (differ := np.flatnonzero(np.isfinite(point) & (point != comma))).size:
-            open_ones[name] = texts[differ[0]]
+        mark, text = _told_by(texts[:_FEW])
+        if not mark and len(texts) > _FEW:  # a few settle it nearly always
+            mark, text = _told_by(texts)
+        if mark:
+            settling[name] = mark
+        elif text:
+            open_ones[name] = text
     agreed = set(settling.values())
     settled = agreed.pop() if len(agreed) == 1 else None
     by_comma = any("," in text for text in open_ones.values())
@@ -145,6 +148,28 @@ def decimal_marks(
             "settles it"
         )
     return {name: settling.get(name, decimal) for name in columns}, settled, warnings
+
+
+def _told_by(texts: list[str]) -> tuple[str, str]:
+    """Return the decimal mark that texts settle, or a text that is a number with either; or ""."""
+    point, comma = numbers_of(texts, "."), numbers_of(texts, ",")
+    with_point, with_comma = (int(np.isfinite(values).sum()) for values in (point, comma))
+    if max(with_point, with_comma) < MOST * len(texts):
+        return "", ""
+    if with_point != with_comma:
+        return "." if with_point > with_comma else ",", ""
+    differ = np.flatnonzero(np.isfinite(point) & (point != comma))
+    return "", texts[differ[0]] if len(differ) else ""
+
+
+def _plain(texts: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return the numbers of texts that are all plain, or empty; many times as fast as text by text."""
+    try:
+        values = np.array([float(text or "nan") for text in texts], dtype=np.float64)
+    except ValueError:
+        return None
+    all_finite = np.isfinite(values).sum() == len(texts) - texts.count("")
+    return values if all_finite and "_" not in "".join(texts) else None
 
 
 def _parsed(text: str, decimal: str) -> tuple[float, str]:
