@@ -30,16 +30,14 @@ if TYPE_CHECKING:
     from cb_pgm.pipeline.pipeline import Pipeline
     from cb_pgm.pipeline.run_report import RunReport
     from cb_pgm.policies.base import Policy
-    from cb_pgm.policies.causal_ucb import CausalUCB
+    from cb_pgm.policies.baselines.causal_ucb import CausalUCB
+    from cb_pgm.policies.baselines.learn_graph import LearnGraphThenUCB
+    from cb_pgm.policies.baselines.oracle import OracleUCB
+    from cb_pgm.policies.baselines.raps import RAPS
     from cb_pgm.policies.cn_ucb import CNUCB
-    from cb_pgm.policies.kl_ucb import KLUCB
-    from cb_pgm.policies.learn_graph_ucb import LearnGraphThenUCB
-    from cb_pgm.policies.moss import MOSS
-    from cb_pgm.policies.oracle import OracleUCB
-    from cb_pgm.policies.raps import RAPS
+    from cb_pgm.policies.index_policies import KLUCB, MOSS, UCB
     from cb_pgm.policies.screening_ucb import ScreeningUCB
     from cb_pgm.policies.thompson import ThompsonSampling
-    from cb_pgm.policies.ucb import UCB
     from cb_pgm.session.session import Session
     from cb_pgm.simulation import Run, System, simulate
     from cb_pgm.study.compare import compare
@@ -52,19 +50,19 @@ _HOME = {
     "CausalBanditError": "errors",
     "CausalSystem": "model.system",
     "CausalSystemError": "errors",
-    "CausalUCB": "policies.causal_ucb",
+    "CausalUCB": "policies.baselines.causal_ucb",
     "EffectsReport": "effects.report",
     "Intervention": "model.intervention",
-    "KLUCB": "policies.kl_ucb",
-    "LearnGraphThenUCB": "policies.learn_graph_ucb",
-    "MOSS": "policies.moss",
+    "KLUCB": "policies.index_policies",
+    "LearnGraphThenUCB": "policies.baselines.learn_graph",
+    "MOSS": "policies.index_policies",
     "Observations": "model.intervention",
-    "OracleUCB": "policies.oracle",
+    "OracleUCB": "policies.baselines.oracle",
     "Pipeline": "pipeline.pipeline",
     "Policy": "policies.base",
     "PolicyError": "errors",
     "Pull": "model.intervention",
-    "RAPS": "policies.raps",
+    "RAPS": "policies.baselines.raps",
     "Run": "simulation",
     "RunReport": "pipeline.run_report",
     "ScreeningUCB": "policies.screening_ucb",
@@ -74,7 +72,7 @@ _HOME = {
     "SessionError": "errors",
     "System": "simulation",
     "ThompsonSampling": "policies.thompson",
-    "UCB": "policies.ucb",
+    "UCB": "policies.index_policies",
     "compare": "study.compare",
     "estimate_effects": "effects.estimate",
     "read_table": "tables",

@@ -14,7 +14,7 @@ from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, States
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.base import Policy
-from cb_pgm.policies.index_policy import IndexPolicy, RewardsAhead
+from cb_pgm.policies.index_policies import IndexPolicy, RewardsAhead
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,9 +20,9 @@ from headline_settings import COMMON, Setting
 
 from cb_pgm import CausalSystem, Intervention, Policy, instances, search, simulate
 from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE
+from cb_pgm.policies.baselines.pomis import POMISBandit
+from cb_pgm.policies.baselines.raps import Reply, parent_search, raps_batch_size
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.pomis import POMISBandit
-from cb_pgm.policies.raps import Reply, parent_search, raps_batch_size
 from cb_pgm.policies.registry import make_policy, policy_kind
 from cb_pgm.simulation import drawn_rows
 from cb_pgm.theory.information_bound import least_pulls, proven_least_pulls

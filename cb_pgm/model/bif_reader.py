@@ -49,8 +49,8 @@ _PROPERTY = re.compile(r'\s*+"[^"\n]*+"\s*+;|[^;]*+;')
 
 # A `default` entry of a few bytes can stand for any number of rows. The most probabilities filled in by them:
 _MOST_DEFAULTS = 2**24
-_STARTS = ("table", "default", "(")  # of the entries of a probability block
 _MOST_PARENTS = 63  # numpy's arrays have at most 64 axes
+_STARTS = ("table", "default", "(")  # of the entries of a probability block
 
 
 class _Names(NamedTuple):
@@ -321,7 +321,7 @@ class _Network:
     def _add_probabilities(self, block: _Block) -> None:
         name, *parents = names = self._header(block)
         of, known = in_quotes(name), self._blocks.get(name)
-        self._refuse_twice(block.at, known and known.at, f"probability block for {of}")
+        self._refuse_twice(block.at, None if known is None else known.at, f"probability block for {of}")
         if len(set(names)) < len(names):
             expected = f"different parents of {of}, itself not among them,"
             raise self._refusal(block.at, expected, "a name twice in the header")
@@ -372,7 +372,7 @@ class _Network:
                 rows[list(place_of)] = [row.values for row in own]
         sums = rows.sum(axis=1)
         for code in np.flatnonzero(~(np.abs(sums - 1) <= ROUNDING))[:1].tolist():
-            at = place_of.get(code, (*tables, *defaults, block)[0].at)
+            at = place_of.get(code, (tables or defaults)[0].at if tables or defaults else block.at)
             found = f"a sum of {sums[code]:.6g} {self._where(name, code)}".rstrip()
             raise self._refusal(at, f"probabilities of {of} that sum to 1", found)
         return rows.reshape(*cards, card)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.records import Records, all_in_unit_interval, total_of
 from cb_pgm.model.intervention import Intervention, Pull, States
-from cb_pgm.policies.indices import highest_bernoulli_moss, highest_gaussian_moss
+from cb_pgm.policies.indices import highest_index
 
 __all__ = [
     "UNIT_INTERVAL_SCALE",
@@ -113,9 +111,11 @@ class ArmTotals:
         t: the number of rounds so far, including those under other interventions.
     in_unit_interval
         Whether all rewards so far lie in [0, 1].
+    every_arm
+        bool [len(arms)], all true.
     """
 
-    __slots__ = ("_all", "_position", "arms", "in_unit_interval", "rounds", "rows", "totals")
+    __slots__ = ("_position", "arms", "every_arm", "in_unit_interval", "rounds", "rows", "totals")
 
     def __init__(self, arms: Sequence[Intervention]) -> None:
         self.arms = tuple(arms)
@@ -124,7 +124,7 @@ class ArmTotals:
         self.totals: NDArray[np.float64] = np.zeros(len(self.arms))
         self.rounds = 0
         self.in_unit_interval = True
-        self._all: NDArray[np.bool_] = np.ones(len(self.arms), dtype=np.bool_)
+        self.every_arm: NDArray[np.bool_] = np.ones(len(self.arms), dtype=np.bool_)
 
     @classmethod
     def of(cls, arms: Sequence[Intervention], records: Records, rounds: int) -> ArmTotals:
@@ -154,18 +154,22 @@ class ArmTotals:
 
     def highest_bound(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
         """Return the position of the highest UCB index, among `open_arms` (bool [arms]) if given."""
-        width = noise_scale * math.sqrt(2.0 * math.log(max(self.rounds, 1)))
-        return int(
-            _highest_bound(self.rows, self.totals, width, self._all if open_arms is None else open_arms)
-        )
+        return self._highest(False, False, noise_scale, open_arms)
 
     def highest_moss(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
         """Return the position of the highest anytime MOSS index, among `open_arms` (bool [arms]) if given."""
-        chosen = self._all if open_arms is None else open_arms
-        rounds = float(max(self.rounds, 1))
-        if self.in_unit_interval and noise_scale == UNIT_INTERVAL_SCALE:
-            return int(highest_bernoulli_moss(self.rows, self.totals, rounds, chosen))
-        return int(highest_gaussian_moss(self.rows, self.totals, rounds, noise_scale, chosen))
+        bernoulli = self.in_unit_interval and noise_scale == UNIT_INTERVAL_SCALE
+        return self._highest(True, bernoulli, noise_scale, open_arms)
+
+    def _highest(
+        self, of_moss: bool, bernoulli: bool, noise_scale: float, open_arms: NDArray[np.bool_] | None
+    ) -> int:
+        chosen = self.every_arm if open_arms is None else open_arms
+        return int(
+            highest_index(
+                of_moss, bernoulli, 0.0, float(noise_scale), self.rows, self.totals, self.rounds, chosen
+            )
+        )
 
     @contextmanager
     def counting(self, under_way: Mapping[Intervention, int]) -> Iterator[None]:
@@ -243,19 +247,3 @@ def checked_parents(states: States, parents: Collection[str]) -> tuple[str, ...]
         found = f"unknown {unknown[0]!r}" if unknown else "none"
         raise PolicyError(f"Expected the reward's parents among the variables but found {found}")
     return tuple(name for name in states if name in parents)
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types
-def _highest_bound(
-    rows: NDArray[np.int64], totals: NDArray[np.float64], width: float, open_arms: NDArray[np.bool_]
-) -> int:
-    best, best_index = 0, -np.inf
-    for arm in range(len(rows)):
-        if not open_arms[arm]:
-            continue
-        if rows[arm] == 0:
-            return arm
-        index = totals[arm] / rows[arm] + width / math.sqrt(rows[arm])
-        if index > best_index:
-            best, best_index = arm, index
-    return best

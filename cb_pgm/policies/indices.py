@@ -1,12 +1,13 @@
 """Compiled indices of optimistic policies: find the arm with the highest upper confidence bound.
 
-The `level` of an arm is the largest allowed value of n_a · d(mean, bound). UCB and KL-UCB use log t for every
-arm. Anytime MOSS uses log⁺(t/(A·n_a)) for A arms: an arm that was pulled more often than t/A times gets level
-0, so the worst-case regret is of the order √(A·t). Sources: Audibert & Bubeck (2009); without a horizon,
-Degenne & Perchet, "Anytime optimal algorithms in stochastic multi-armed bandits" (2016). Their index is
-mean + σ√(2(1 + α) log⁺(t/(A·n_a))/n_a), and the one here is its limit α → 0; with α = .5 the regret was a
-quarter to a half higher on every instance that was tried. For rewards in [0, 1] the divergence d is that of
-Bernoulli distributions, as in kl-UCB++ (Ménard & Garivier 2017), otherwise that of Gaussian distributions.
+The `level` of an arm is the largest allowed value of n_a · d(mean, bound). UCB and KL-UCB use log t + c·log
+log t for every arm. Anytime MOSS uses log⁺(t/(A·n_a)) for A arms: an arm that was pulled more often than t/A
+times gets level 0, so the worst-case regret is of the order √(A·t). Sources: Audibert & Bubeck (2009);
+without a horizon, Degenne & Perchet, "Anytime optimal algorithms in stochastic multi-armed bandits" (2016).
+Their index is mean + σ√(2(1 + α) log⁺(t/(A·n_a))/n_a), and the one here is its limit α → 0; with α = .5 the
+regret was a quarter to a half higher on every instance that was tried. For rewards in [0, 1] the divergence d
+may be that of Bernoulli distributions, as in kl-UCB++ (Ménard & Garivier 2017); otherwise it is that of
+Gaussian distributions.
 """
 
 from __future__ import annotations
@@ -17,104 +18,89 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = [
-    "highest_bernoulli_bound",
-    "highest_bernoulli_moss",
-    "highest_gaussian_bound",
-    "highest_gaussian_moss",
-]
+__all__ = ["highest_index", "play"]
 
 _HALVINGS = 40  # of an interval of length at most 1, so the error is about 1e-12
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types
-def highest_gaussian_bound(
-    rows: NDArray[np.int64], totals: NDArray[np.float64], level: float, noise_scale: float
-) -> int:
-    """Return the position of the arm with the highest mean + σ√(2·level/n_a).
-
-    `rows` and `totals` are [arms]. An arm without rows comes first; ties are broken in order.
-    """
-    width = noise_scale * math.sqrt(2.0 * level)
-    best, best_bound = 0, -np.inf
-    for arm in range(len(rows)):
-        if rows[arm] == 0:
-            return arm
-        bound = totals[arm] / rows[arm] + width / math.sqrt(rows[arm])
-        if bound > best_bound:
-            best, best_bound = arm, bound
-    return best
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def highest_bernoulli_bound(rows: NDArray[np.int64], totals: NDArray[np.float64], level: float) -> int:
-    """Return the position of the arm with the highest q such that n_a · d(mean, q) ≤ level.
-
-    `rows` and `totals` are [arms]. An arm without rows comes first; ties are broken in order.
-    """
-    best, best_bound = 0, -1.0
-    for arm in range(len(rows)):
-        if rows[arm] == 0:
-            return arm
-        mean = min(totals[arm] / rows[arm], 1.0)
-        # The bound exceeds `best_bound` iff `best_bound` is feasible, so most arms need no bisection.
-        if mean > best_bound or rows[arm] * _divergence(mean, best_bound) < level:
-            bound = _bernoulli_bound(mean, level / rows[arm])
-            if bound > best_bound:
-                best, best_bound = arm, bound
-    return best
-
-
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
-def _moss_level(rounds: float, n_arms: int, rows: float) -> float:
-    return math.log(max(rounds / (n_arms * rows), 1.0))
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def highest_gaussian_moss(
+def highest_index(
+    of_moss: bool,
+    bernoulli: bool,
+    log_log_weight: float,
+    noise_scale: float,
     rows: NDArray[np.int64],
     totals: NDArray[np.float64],
-    rounds: float,
-    noise_scale: float,
+    rounds: int,
     open_arms: NDArray[np.bool_],
 ) -> int:
-    """Return the position of the open arm with the highest anytime MOSS index.
+    """Return the position of the open arm with the highest index after t = `rounds` rounds.
 
     `rows`, `totals` and `open_arms` are [arms]. An arm without rows comes first; ties are broken in order.
     """
-    n_open = open_arms.sum()
+    t, n_open = float(max(rounds, 1)), open_arms.sum()
+    level = math.log(t)
+    if log_log_weight > 0.0:
+        level += log_log_weight * math.log(max(level, 1.0))
     best, best_bound = 0, -np.inf
     for arm in range(len(rows)):
         if not open_arms[arm]:
             continue
-        if rows[arm] == 0:
+        n = rows[arm]
+        if n == 0:
             return arm
-        width = math.sqrt(2.0 * _moss_level(rounds, n_open, rows[arm]) / rows[arm])
-        bound = totals[arm] / rows[arm] + noise_scale * width
+        if of_moss:
+            level = math.log(max(t / (n_open * n), 1.0))
+        mean = totals[arm] / n
+        if bernoulli:
+            mean = min(max(mean, 0.0), 1.0)
+            # One divergence shows whether the bound exceeds the highest so far; most need no bisection.
+            if mean <= best_bound and n * _divergence(mean, best_bound) >= level:
+                continue
+            bound = _bernoulli_bound(mean, level / n)
+        else:
+            bound = mean + noise_scale * math.sqrt(2.0 * level / n)
         if bound > best_bound:
             best, best_bound = arm, bound
     return best
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def highest_bernoulli_moss(
-    rows: NDArray[np.int64], totals: NDArray[np.float64], rounds: float, open_arms: NDArray[np.bool_]
-) -> int:
-    """Return the same for rewards in [0, 1], with the divergence of Bernoulli distributions."""
-    n_open = open_arms.sum()
-    best, best_bound = 0, -1.0
-    for arm in range(len(rows)):
-        if not open_arms[arm]:
-            continue
-        if rows[arm] == 0:
-            return arm
-        mean = min(max(totals[arm] / rows[arm], 0.0), 1.0)
-        level = _moss_level(rounds, n_open, rows[arm])
-        if mean > best_bound or rows[arm] * _divergence(mean, best_bound) < level:
-            bound = _bernoulli_bound(mean, level / rows[arm])
-            if bound > best_bound:
-                best, best_bound = arm, bound
-    return best
+def play(
+    of_moss: bool,
+    bernoulli: bool,
+    log_log_weight: float,
+    noise_scale: float,
+    rows: NDArray[np.int64],
+    totals: NDArray[np.float64],
+    rounds: int,
+    open_arms: NDArray[np.bool_],
+    in_unit_interval: bool,
+    rewards: NDArray[np.float64],
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+) -> tuple[int, bool]:
+    """Play, and count each reward in `rows`, `totals` and `begin`; return how many rounds were played.
+
+    Also return whether all rewards so far lie in [0, 1]: the first that doesn't ends a call for those.
+    """
+    for played in range(len(chosen)):
+        arm = highest_index(
+            of_moss, bernoulli, log_log_weight, noise_scale, rows, totals, rounds + played, open_arms
+        )
+        if begin[arm] == end[arm]:
+            return played, in_unit_interval
+        reward = rewards[arm, begin[arm]]
+        begin[arm] += 1
+        rows[arm] += 1
+        totals[arm] += reward
+        chosen[played] = arm
+        if not 0.0 <= reward <= 1.0:
+            in_unit_interval = False
+            if bernoulli:
+                return played + 1, False
+    return len(chosen), in_unit_interval
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

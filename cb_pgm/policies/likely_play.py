@@ -14,7 +14,7 @@ from cb_pgm.evidence.records import total_of
 from cb_pgm.evidence.screening import Screening
 from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.policies.arms import ArmTotals, SingleArms
-from cb_pgm.policies.indices import highest_bernoulli_moss, highest_gaussian_moss
+from cb_pgm.policies.indices import highest_index
 
 __all__ = ["LikelyPlay"]
 
@@ -197,8 +197,7 @@ def _highest_cell(
         for place in range(size):
             open_cells[cell] &= exists[variables[place], left % n_states]
             left //= n_states
-    if noise_scale == 0.0:
-        best: int = highest_bernoulli_moss(rows[:cells], totals[:cells], rounds, open_cells)
-    else:
-        best = highest_gaussian_moss(rows[:cells], totals[:cells], rounds, noise_scale, open_cells)
+    best: int = highest_index(
+        True, noise_scale == 0.0, 0.0, noise_scale, rows[:cells], totals[:cells], rounds, open_cells
+    )
     return best

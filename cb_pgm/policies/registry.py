@@ -216,56 +216,65 @@ POLICIES: Mapping[str, PolicyKind] = {
         settings={"evidence": "fixed"},
         needs_graph=True,
     ),
+    "cn-ucb-printed": PolicyKind(
+        "baselines.printed:PrintedCNUCB",
+        "Algorithm 1, 2 or 5 of Lu et al. (2021) with plain UCB, as printed but for its errors",
+        needs_graph=True,
+    ),
     "screening": PolicyKind(
         "screening_ucb:ScreeningUCB",
         "identify the reward's causes by screening, without a graph, then MOSS over their values",
     ),
-    "ucb": PolicyKind("ucb:UCB", "UCB over single-variable interventions", identifies=False),
-    "moss": PolicyKind("moss:MOSS", "anytime MOSS over single-variable interventions", identifies=False),
+    "ucb": PolicyKind("index_policies:UCB", "UCB over single-variable interventions", identifies=False),
+    "moss": PolicyKind(
+        "index_policies:MOSS", "anytime MOSS over single-variable interventions", identifies=False
+    ),
     "thompson": PolicyKind(
         "thompson:ThompsonSampling", "Thompson sampling over single-variable interventions", identifies=False
     ),
-    "kl-ucb": PolicyKind("kl_ucb:KLUCB", "KL-UCB over single-variable interventions", identifies=False),
+    "kl-ucb": PolicyKind(
+        "index_policies:KLUCB", "KL-UCB over single-variable interventions", identifies=False
+    ),
     "bbb": PolicyKind(
-        "bbb:BackdoorBandit",
+        "baselines.bbb:BackdoorBandit",
         "start from a table's back-door estimates of all arms, then Thompson sampling (rewards in [0, 1])",
         identifies=False,
     ),
     "ucb-plus": PolicyKind(
-        "ucb_plus:UCBPlus",
+        "baselines.ucb_plus:UCBPlus",
         "UCB+ over random interventions on three variables, enough for the number of causes given",
         identifies=False,
         sets_several=True,
     ),
     "ucb-plus-unknown-k": PolicyKind(
-        "ucb_plus:UnknownKUCBPlus",
+        "baselines.ucb_plus:UnknownKUCBPlus",
         "UCB+ without the number of causes, in phases that halve the interventions",
         identifies=False,
         sets_several=True,
     ),
     "raps": PolicyKind(
-        "raps:RAPS",
+        "baselines.raps:RAPS",
         "identify the reward's causes by interventions on random variables, then UCB over their values",
     ),
     "learn-graph": PolicyKind(
-        "learn_graph_ucb:LearnGraphThenUCB",
+        "baselines.learn_graph:LearnGraphThenUCB",
         "orient the whole graph, then identify the reward's causes on it, then MOSS over their values",
         needs_graph=True,
     ),
     "causal-ucb": PolicyKind(
-        "causal_ucb:CausalUCB",
+        "baselines.causal_ucb:CausalUCB",
         "an oracle that knows the true graph and its probabilities: C-UCB, for comparison",
         is_oracle=True,
         identifies=False,
     ),
     "pomis": PolicyKind(
-        "pomis:POMISBandit",
+        "baselines.pomis:POMISBandit",
         "an oracle that knows the true graph and its hidden causes: MOSS over possibly-optimal sets",
         is_oracle=True,
         identifies=False,
     ),
     "oracle": PolicyKind(
-        "oracle:OracleUCB",
+        "baselines.oracle:OracleUCB",
         "an oracle that knows the reward's causes: MOSS over their values, for comparison",
         is_oracle=True,
         identifies=False,

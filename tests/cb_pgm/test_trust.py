@@ -13,7 +13,7 @@ from cb_pgm import Session
 from cb_pgm.cli.program import main
 
 OWN = """
-from cb_pgm.policies.ucb import UCB
+from cb_pgm.policies.index_policies import UCB
 
 class Mine(UCB):
     name = "mine"

@@ -304,8 +304,16 @@ WRONG = {
     "no probability block": (HEAD + A + R + P_A, 4, "a probability block for 'R'"),
     "two tables in a block": (HEAD + A + "probability (A) {\ntable .6 .4;\ntable .6 .4; }", 6, "table entry"),
     "two defaults": (HEAD + A + "probability (A) {\ndefault .6 .4;\ndefault .6 .4; }", 6, "default entry"),
-    "a row twice": (HEAD + A + R + P_A + P_R.replace("(yes)", "(no)"), 8, "for 'A=no' but found another after that in line 7"),
-    "a row beside a table": (HEAD + A + R + P_A + P_R.replace("}", "table .1 .7 .9 .3; }"), 7, "one row of the table of 'R' for 'A=no'"),
+    "a row twice": (
+        HEAD + A + R + P_A + P_R.replace("(yes)", "(no)"),
+        8,
+        "'A=no' .* after that in line 7",
+    ),
+    "a row beside a table": (
+        HEAD + A + R + P_A + P_R.replace("}", "table .1 .7 .9 .3; }"),
+        7,
+        "one row of the table",
+    ),
     "too few states": (HEAD + A.replace("2", "3") + P_A, 3, r"\[3\] and 2 states"),
     "too many states": (HEAD + A.replace("2", "1") + P_A, 3, r"\[1\] and 2 states"),
     "no states": (HEAD + "variable A { type discrete [ 0 ] { }; }", 3, r"\[0\] and 0 states"),

@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import betabinom
 
 from cb_pgm import CausalSystem, Intervention, Observations, PolicyError, Pull, instances, simulate
-from cb_pgm.policies.bbb import BackdoorBandit, backdoor_estimate
-from cb_pgm.policies.parent_sets import exact_parent_sets, likely_parent_sets, local_parent_sets
+from cb_pgm.policies.baselines.bbb import BackdoorBandit, backdoor_estimate
+from cb_pgm.policies.baselines.parent_sets import exact_parent_sets, likely_parent_sets, local_parent_sets
 from cb_pgm.policies.thompson import ThompsonSampling
 from discovery import EssentialGraph
 from discovery.estimation.contingency import Contingency

@@ -11,10 +11,7 @@ from cb_pgm import CausalSystem, simulate
 from cb_pgm.instances import tree
 from cb_pgm.model.intervention import Intervention, Observations, Pull
 from cb_pgm.policies.base import Policy
-from cb_pgm.policies.index_policy import IndexPolicy
-from cb_pgm.policies.kl_ucb import KLUCB
-from cb_pgm.policies.moss import MOSS
-from cb_pgm.policies.ucb import UCB
+from cb_pgm.policies.index_policies import KLUCB, MOSS, UCB, IndexPolicy
 
 
 class RoundByRound(Policy):

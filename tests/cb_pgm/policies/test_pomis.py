@@ -9,8 +9,8 @@ import pytest
 
 from cb_pgm import CausalSystem, Intervention, PolicyError, instances, simulate
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
-from cb_pgm.policies.moss import MOSS
-from cb_pgm.policies.pomis import POMISBandit, diagram_of_system, pomis_arms
+from cb_pgm.policies.baselines.pomis import POMISBandit, diagram_of_system, pomis_arms
+from cb_pgm.policies.index_policies import MOSS
 from cb_pgm.search.intervention_sets import CausalDiagram
 
 BITS = ("0", "1")

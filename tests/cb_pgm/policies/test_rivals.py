@@ -23,12 +23,14 @@ from cb_pgm import (
     Pull,
     instances,
     simulate,
+    theory,
 )
 from cb_pgm.errors import PolicyError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
-from cb_pgm.policies.causal_ucb import parent_distributions
+from cb_pgm.policies.baselines.causal_ucb import parent_distributions
+from cb_pgm.policies.baselines.printed import PrintedCNUCB
+from cb_pgm.policies.baselines.raps import Reply, parent_search, raps_batch_size
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.raps import Reply, parent_search, raps_batch_size
 from cb_pgm.policies.registry import POLICIES, make_policy
 from cb_pgm.search import Search, exact_answers
 from cb_pgm.search.orientation import orient
@@ -478,3 +480,55 @@ class TestRegistry:
     def test_refuses_what_is_not_known(self, name: str) -> None:
         with pytest.raises(PolicyError, match=name):
             make_policy(name, PolicyContext({"A": ("0", "1")}, 1.0))
+
+
+class TestPrintedCNUCB:
+    def _made(self, system: CausalSystem) -> PrintedCNUCB:
+        graph = system.essential_graph()
+        gaps = system.effective_gaps(graph)
+        made = make_policy("cn-ucb-printed", PolicyContext.of_system(system, graph, system.marginals(), gaps))
+        assert isinstance(made, PrintedCNUCB)
+        return made
+
+    def test_b_pulls_of_each_arm_asked_then_plain_ucb_on_the_parents_arms(self) -> None:
+        """A tree of 5: each arm is pulled B times at once; then come the K arms, chosen as by UCB's index."""
+        system = instances.tree(5, 2, noise="bernoulli", copy_probability=0.8, seed=0)
+        policy, rng = self._made(system), np.random.default_rng(0)
+        batch = theory.batch_size(
+            5, 2, *system.effective_gaps(system.essential_graph()), 0.05, noise_scale=0.5
+        )
+        seen: dict[Intervention, list[float]] = {}
+        while (pull := policy.ask()).size > 1:
+            assert pull.size == batch
+            rows = system.sample(pull.intervention, pull.size, rng)
+            seen.setdefault(pull.intervention, []).extend(rows.rewards)
+            policy.tell(pull, rows)
+        assert policy.reward_variables == system.reward_parents
+        (parent,) = system.reward_parents
+        for _ in range(500):
+            t = sum(map(len, seen.values()))
+            pull = policy.ask()
+            index = {
+                arm: np.mean(seen[arm]) + 0.5 * math.sqrt(2 * math.log(t) / len(seen[arm]))
+                for arm in (Intervention({parent: state}) for state in "01")
+            }
+            assert index[pull.intervention] == max(index.values())
+            rows = system.sample(pull.intervention, 1, rng)
+            seen[pull.intervention].extend(rows.rewards)
+            policy.tell(pull, rows)
+
+    def test_on_other_graphs_it_ends_in_a_clique_that_holds_the_parent(self) -> None:
+        system = instances.chordal(8, 2, copy_probability=0.97, noise="bernoulli", seed=5)
+        policy = self._made(system)
+        run = simulate(policy, system, 400_000, seed=0)
+        assert run.reward_variables in ((), system.reward_parents)
+        assert run.fallback is None
+        assert run.best_arm is not None
+        assert tuple(run.best_arm.intervention) == system.reward_parents
+
+    def test_says_when_not_all_can_be_set(self) -> None:
+        system = instances.tree(4, 2, seed=0)
+        made = CausalSystem.from_model(system.model, system.reward, settable={"X1": ("0",)})
+        policy = self._made(made)
+        policy.ask()
+        assert "all states of all variables" in str(policy.fallback)

@@ -19,7 +19,7 @@ from cb_pgm import (
     simulate,
 )
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
-from cb_pgm.policies.ucb_plus import UCBPlus
+from cb_pgm.policies.baselines.ucb_plus import UCBPlus
 
 
 @pytest.mark.parametrize(("n", "n_parents", "max_parents"), [(20, 4, 1), (30, 6, 2), (10, 5, 3)])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cb_pgm import CausalSystem, Intervention, Observations, PolicyError, Pull, instances, simulate
-from cb_pgm.policies.moss import MOSS
-from cb_pgm.policies.ucb_plus import UCBPlus, UnknownKUCBPlus
+from cb_pgm.policies.baselines.ucb_plus import UCBPlus, UnknownKUCBPlus
+from cb_pgm.policies.index_policies import MOSS
 
 STATES = {f"X{v}": ("0", "1", "2") for v in range(8)}
 

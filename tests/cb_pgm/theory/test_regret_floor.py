@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from cb_pgm import CausalBanditError, CausalSystem, CausalSystemError, instances, simulate
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
-from cb_pgm.policies.oracle import OracleUCB
+from cb_pgm.policies.baselines.oracle import OracleUCB
 from cb_pgm.theory import graves_lai_constant, naming_floor, regret_floor
 
 

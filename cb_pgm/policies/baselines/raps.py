@@ -19,8 +19,8 @@ import numpy as np
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.base import Requirements
 from cb_pgm.model.intervention import Intervention, Pull, States
+from cb_pgm.policies.baselines.exploration import ExploreThenUCB
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.exploration import ExploreThenUCB
 
 __all__ = ["RAPS", "Reply", "parent_search", "raps_batch_size"]
 

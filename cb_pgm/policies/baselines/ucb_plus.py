@@ -23,8 +23,8 @@ from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.records import total_of
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE, ArmTotals
+from cb_pgm.policies.baselines.random_sets import FIRST_HORIZON, RandomSets
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.random_sets import FIRST_HORIZON, RandomSets
 
 __all__ = ["UCBPlus", "UnknownKUCBPlus"]
 

@@ -17,7 +17,7 @@ from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.arms import joint_arms
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.moss import MOSS
+from cb_pgm.policies.index_policies import MOSS
 from cb_pgm.search.intervention_sets import CausalDiagram, pomis_sets
 
 __all__ = ["POMISBandit", "diagram_of_system", "pomis_arms"]

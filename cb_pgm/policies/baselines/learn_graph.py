@@ -7,7 +7,7 @@ about the reward only. Finally anytime MOSS is played on the parents' arms.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -19,11 +19,10 @@ from cb_pgm.model import gaps
 from cb_pgm.model.exact import ExactInference
 from cb_pgm.model.intervention import Pull
 from cb_pgm.policies.arms import ArmTotals
+from cb_pgm.policies.baselines.exploration import ExploreThenUCB, asked
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.exploration import ExploreThenUCB
 from cb_pgm.policies.graph_policy import EVIDENCE, GraphPolicy
 from cb_pgm.search.orientation import orient
-from cb_pgm.search.query import Probe, Query
 
 if TYPE_CHECKING:
     from cb_pgm.model.system import CausalSystem
@@ -93,9 +92,9 @@ class LearnGraphThenUCB(GraphPolicy, ExploreThenUCB):
         if self._fallback is not None:
             return
         why = "to see which of its neighbours {} moves"
-        self.learnt = yield from _asked(orient(self.graph, settable=self.settable), for_graph, why)
+        self.learnt = yield from asked(orient(self.graph, settable=self.settable), for_graph, why)
         why = "to see whether {} moves the reward"
-        result = yield from _asked(self._search(self.learnt), for_reward, why)
+        result = yield from asked(self._search(self.learnt), for_reward, why)
         self._found = result.reward_variables
         if not self._found:
             self._fallback = result.note or "the answers left no candidate for the reward variable"
@@ -109,20 +108,6 @@ class LearnGraphThenUCB(GraphPolicy, ExploreThenUCB):
         if self.max_parents > 1:
             return search.multiple(graph, settable=tuple(self.settable), priority=self.priority)
         return search.sound(graph, settable=tuple(self.settable), priority=self.priority)
-
-
-def _asked(asking: Generator[Query, Probe, T], evidence: Evidence, why: str) -> Generator[Pull, None, T]:
-    """Yield the pulls that answer the queries of `asking`, and return its result."""
-    try:
-        query = next(asking)
-        while True:
-            evidence.begin(query)
-            while (pull := evidence.next_pull()) is not None:
-                yield replace(pull, why=why.format(query.variable))
-            query = asking.send(evidence.probe())
-    except StopIteration as end:
-        result: T = end.value
-        return result
 
 
 def _effect_gap_over_undirected(truth: CausalSystem, graph: EssentialGraph) -> float:

@@ -22,8 +22,8 @@ from cb_pgm.evidence.records import all_in_unit_interval
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.arm_policy import ArmPolicy
 from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE
+from cb_pgm.policies.baselines.parent_sets import likely_parent_sets
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.parent_sets import likely_parent_sets
 
 if TYPE_CHECKING:  # it imports networkx, which a policy without rows doesn't need
     from discovery.graphs.essential_graph import EssentialGraph

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
+from cb_pgm.evidence.base import Evidence
 from cb_pgm.evidence.records import Records
 from cb_pgm.model.intervention import Intervention, Observations, Pull
 from cb_pgm.policies.arms import ArmTotals, parent_arms
 from cb_pgm.policies.base import Policy
+from cb_pgm.search.query import Probe, Query
 
-__all__ = ["ExploreThenUCB"]
+__all__ = ["ExploreThenUCB", "asked"]
+
+T = TypeVar("T")
 
 
 class ExploreThenUCB(Policy):
@@ -99,10 +104,26 @@ class ExploreThenUCB(Policy):
 
     def _play_ucb(self) -> ArmTotals:
         """Return the arms to play after the exploration, with the rows that it recorded of them."""
+        return ArmTotals.of(self._chosen_arms(), self._records, self._rounds)
+
+    def _chosen_arms(self) -> tuple[Intervention, ...]:
+        """Return the arms to play after the exploration, and set `_fallback` where these are all arms."""
         if self._found:
             of_parents, self._fallback = parent_arms(self.states, self.settable, self.reward_variables)
-            chosen = self._with_do(of_parents)
-        else:
-            chosen = self.possible_arms
-            self._fallback = self._fallback or "no variable that can be set moved the reward"
-        return ArmTotals.of(chosen, self._records, self._rounds)
+            return self._with_do(of_parents)
+        self._fallback = self._fallback or "no variable that can be set moved the reward"
+        return self.possible_arms
+
+
+def asked(asking: Generator[Query, Probe, T], evidence: Evidence, why: str) -> Generator[Pull, None, T]:
+    """Yield the pulls that answer the queries of `asking`, and return its result."""
+    try:
+        query = next(asking)
+        while True:
+            evidence.begin(query)
+            while (pull := evidence.next_pull()) is not None:
+                yield replace(pull, why=why.format(query.variable))
+            query = asking.send(evidence.probe())
+    except StopIteration as end:
+        result: T = end.value
+        return result

@@ -8,7 +8,7 @@ from typing import Any, Self
 from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.policies.arms import checked_parents, parent_arms
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.moss import MOSS
+from cb_pgm.policies.index_policies import MOSS
 
 __all__ = ["OracleUCB"]
 
