@@ -35,7 +35,7 @@ Asker = Callable[[EssentialGraph, "nx.DiGraph[str]", str], tuple[int, bool]]
 SLIPS: dict[str, Slips] = {
     "none (6 can't be mended)": Slips(),
     "none, ties the other way round": Slips(last_first=True),
-    "1 weights come back": Slips(weights_come_back=True),
+    "1 weights come back": Slips(weights_come_back=True, weights_come_back_in_stage_1=True),
     "2 central node never ends on a tie": Slips(central_node_on_ties=True),
     "3a stage 1 has no exit": Slips(no_exit=True),
     "3b the probed node keeps its weight": Slips(probed_node_stays=True),

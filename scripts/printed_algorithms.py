@@ -32,7 +32,8 @@ class Endless(Exception):
 class Slips:
     """What is done as printed; everything left False is mended."""
 
-    weights_come_back: bool = False
+    weights_come_back: bool = False  # in stage 2
+    weights_come_back_in_stage_1: bool = False
     central_node_on_ties: bool = False
     no_exit: bool = False
     probed_node_stays: bool = False
@@ -119,7 +120,7 @@ class _Stages:
                 weights.update(dict.fromkeys([central, *branch(self.neighbours, central, [other])], 0))
             if not self.slips.probed_node_stays:
                 weights[central] = 0
-            if self.slips.weights_come_back:
+            if self.slips.weights_come_back_in_stage_1:
                 weights.update(dict.fromkeys(branch(self.neighbours, central, up), 1))
         raise Endless
 
@@ -161,7 +162,8 @@ class _Stages:
         central = (
             self.walk(weights) if self.slips.central_node_on_ties else central_node(self.neighbours, weights)
         )
-        if self.slips.weights_come_back or not any(weights.values()):
+        come_back = self.slips.weights_come_back or self.slips.weights_come_back_in_stage_1
+        if come_back or not any(weights.values()):
             return central
         nearby = [central, *branch(self.neighbours, central, self.neighbours[central])]
         return next(node for node in nearby if weights[node])

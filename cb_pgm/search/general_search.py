@@ -26,7 +26,13 @@ from cb_pgm.search.search_state import SearchState
 from cb_pgm.search.tree_search import find_key_node, find_subtree
 from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["general"]
+__all__ = [
+    "CliqueCandidates",
+    "clique_intervention",
+    "find_key_clique",
+    "find_sub_junction_tree",
+    "general",
+]
 
 
 def general(graph: EssentialGraph, *, priority: Priority | None = None) -> Search:
@@ -74,113 +80,129 @@ def _search(graph: EssentialGraph, components: Sequence[tuple[str, ...]]) -> Sea
             if found:
                 return state.named((yield from find_key_node(graph, state)))
             continue
-        stages = _CliqueSearch(graph, component, state)
-        yield from stages.find_sub_junction_tree()
-        clique = yield from stages.find_key_clique()
+        cliques = CliqueCandidates(graph, component, state)
+        yield from find_sub_junction_tree(cliques)
+        clique = yield from find_key_clique(cliques)
         if clique is not None:
             return state.unnamed("the reward's parent is in this clique", clique)
     return state.unnamed("no clique that holds the reward's parent was found", ())
 
 
-class _CliqueSearch:
-    """Both stages on one chain component; cliques go by their number in the clique tree."""
+def find_sub_junction_tree(cliques: CliqueCandidates) -> Generator[Query, Probe, None]:
+    """Keep what isn't upstream of a clique that moves the reward, or nothing (Algorithm 7)."""
+    # As in Find Sub-tree: the printed loop has no exit where the component holds no ancestor, "q ← 1" (line
+    # 23) revives cliques ruled out before, and line 21 zeroes the probed clique only if some branch is down.
+    while cliques.left:
+        central = cliques.central()
+        moves = yield from clique_intervention(cliques, central)
+        down = cliques.down(central)
+        if moves:
+            up = [other for other in cliques.neighbours[central] if other not in down]
+            reason = f"{cliques.name(central)} moves the reward, not so upstream"
+            cliques.rule_out(branch(cliques.neighbours, central, up), reason)
+            return
+        cliques.rule_out_below(central, down)
+
+
+def find_key_clique(cliques: CliqueCandidates) -> Generator[Query, Probe, Clique | None]:
+    """Return the clique that holds the reward's parent; None if no clique is left (Algorithm 8)."""
+    while len(cliques.left) > 1:
+        central = cliques.central()
+        moves = yield from clique_intervention(cliques, central)
+        down = cliques.down(central)
+        if not moves:
+            # Line 12, "1 for the remaining cliques", keeps even the clique that was just answered no.
+            cliques.rule_out_below(central, down)
+            continue
+        below = yield from _reward_branch(cliques, central, down)
+        if below is None:
+            return cliques.members[central]
+        cliques.rule_out(
+            [clique for clique in cliques.left if clique not in below], "its clique moves the reward"
+        )
+    # The printed loop ends without a return when one is left.
+    return cliques.members[next(iter(cliques.left))] if cliques.left else None
+
+
+def clique_intervention(
+    cliques: CliqueCandidates, clique: int, apart_from: Clique = ()
+) -> Generator[Query, Probe, bool]:
+    """Query every variable of a clique; return whether one moves the reward (Algorithm 9)."""
+    moves = False
+    for variable in cliques.members[clique]:
+        if variable not in apart_from:
+            moves |= yield from cliques.state.ask(variable)
+    return moves
+
+
+def _reward_branch(
+    cliques: CliqueCandidates, central: int, down: Iterable[int]
+) -> Generator[Query, Probe, set[int] | None]:
+    """Return the branch below `central` whose first clique moves the reward by itself, or None."""
+    for child in down:
+        below = set(branch(cliques.neighbours, central, [child]))
+        if below.isdisjoint(cliques.left):
+            continue
+        # Line 17 takes any variable of the child; those shared with the central clique moved the reward
+        # before, so each child would do. What counts is whether its own variables do.
+        if (yield from clique_intervention(cliques, child, apart_from=cliques.members[central])):
+            return below
+    return None
+
+
+class CliqueCandidates:
+    """The maximal cliques of a chain component, by their number in the clique tree, and which are left.
+
+    Attributes
+    ----------
+    members
+        The variables of each clique.
+    neighbours
+        The neighbours of each clique in the clique tree.
+    left
+        The cliques not ruled out, those of positive weight.
+    state
+        The search's answers so far, and the variables that they leave.
+    """
 
     def __init__(self, graph: EssentialGraph, component: Sequence[str], state: SearchState) -> None:
         adjacency = {node: dict.fromkeys(graph.neighbours(node)) for node in component}
         tree = rooted_clique_tree(component, adjacency)
-        self._cliques = tree.cliques
-        self._neighbours = tree.neighbours()
+        self.members, self.neighbours = tree.cliques, tree.neighbours()
+        self.left = dict.fromkeys(range(len(tree.cliques)))
+        self.state = state
         self._component = component
-        self._state = state
-        self._left = dict.fromkeys(range(len(tree.cliques)))  # those of positive weight
 
-    def find_sub_junction_tree(self) -> Generator[Query, Probe, None]:
-        """Keep only cliques that aren't upstream of one that moves the reward; keep none if none does."""
-        # As in Find Sub-tree: the printed loop has no exit where the component holds no ancestor, "q ← 1"
-        # (line 23) revives cliques ruled out before, and line 21 zeroes the probed clique only if some
-        # branch is down.
-        while self._left:
-            central = self._central()
-            moves = yield from self._intervene(central)
-            down = self._down(central)
-            if moves:
-                up = [other for other in self._neighbours[central] if other not in down]
-                self._strike(
-                    branch(self._neighbours, central, up),
-                    f"{self._name(central)} moves the reward, not so upstream",
-                )
-                return
-            self._strike(
-                [central, *branch(self._neighbours, central, down)],
-                f"nothing in {self._name(central)} moves the reward",
-            )
-
-    def find_key_clique(self) -> Generator[Query, Probe, Clique | None]:
-        """Return the clique that holds the reward's parent; None if no clique is left."""
-        while len(self._left) > 1:
-            central = self._central()
-            moves = yield from self._intervene(central)
-            down = self._down(central)
-            if not moves:
-                # Line 12, "1 for the remaining cliques", keeps even the clique that was just answered no.
-                self._strike(
-                    [central, *branch(self._neighbours, central, down)],
-                    f"nothing in {self._name(central)} moves the reward",
-                )
-                continue
-            below = yield from self._reward_branch(central, down)
-            if below is None:
-                return self._cliques[central]
-            self._strike(
-                [clique for clique in self._left if clique not in below], "its clique moves the reward"
-            )
-        # The printed loop ends without a return when one is left.
-        return self._cliques[next(iter(self._left))] if self._left else None
-
-    def _reward_branch(self, central: int, down: Iterable[int]) -> Generator[Query, Probe, set[int] | None]:
-        """Return the branch below `central` whose first clique moves the reward by itself, or None."""
-        for child in down:
-            cliques = set(branch(self._neighbours, central, [child]))
-            if cliques.isdisjoint(self._left):
-                continue
-            # Line 17 takes any variable of the child; those shared with the central clique moved the reward
-            # before, so each child would do. What counts is whether its own variables do.
-            if (yield from self._intervene(child, apart_from=self._cliques[central])):
-                return cliques
-        return None
-
-    def _intervene(self, clique: int, apart_from: Clique = ()) -> Generator[Query, Probe, bool]:
-        """Query every variable of a clique (Clique Intervention); return whether one moves the reward."""
-        moves = False
-        for variable in self._cliques[clique]:
-            if variable not in apart_from:
-                moves |= yield from self._state.ask(variable)
-        return moves
-
-    def _down(self, central: int) -> list[int]:
-        """Return the neighbours at which the edge from `central` has an arrowhead (Definition 8)."""
-        return [other for other in self._neighbours[central] if self._points_at(central, other)]
-
-    def _points_at(self, clique: int, other: int) -> bool:
-        shared = [node for node in self._cliques[clique] if node in self._cliques[other]]
-        own = [node for node in self._cliques[other] if node not in shared]
-        return all(self._state.known.has_arrow(tail, head) for tail in shared for head in own)
-
-    def _central(self) -> int:
+    def central(self) -> int:
         """Return a central clique or, if that is ruled out, the nearest clique that isn't."""
         # With several branches up, the remaining cliques may be disconnected, and the central one may already
         # be ruled out.
-        central = central_node(self._neighbours, dict.fromkeys(self._left, 1))
-        nearby = [central, *branch(self._neighbours, central, self._neighbours[central])]
-        return next(clique for clique in nearby if clique in self._left)
+        central = central_node(self.neighbours, dict.fromkeys(self.left, 1))
+        nearby = [central, *branch(self.neighbours, central, self.neighbours[central])]
+        return next(clique for clique in nearby if clique in self.left)
 
-    def _strike(self, cliques: Iterable[int], reason: str) -> None:
+    def down(self, central: int) -> list[int]:
+        """Return the neighbours at which the edge from `central` has an arrowhead (Definition 8)."""
+        return [other for other in self.neighbours[central] if self._points_at(central, other)]
+
+    def _points_at(self, clique: int, other: int) -> bool:
+        shared = [node for node in self.members[clique] if node in self.members[other]]
+        own = [node for node in self.members[other] if node not in shared]
+        return all(self.state.known.has_arrow(tail, head) for tail in shared for head in own)
+
+    def rule_out(self, cliques: Iterable[int], reason: str) -> None:
         """Rule out cliques, and the variables that are in no remaining clique, because of the last answer."""
         for clique in cliques:
-            self._left.pop(clique, None)
-        remaining = {variable for clique in self._left for variable in self._cliques[clique]}
+            self.left.pop(clique, None)
+        remaining = {variable for clique in self.left for variable in self.members[clique]}
         gone = [variable for variable in self._component if variable not in remaining]
-        self._state.rule_out(self._state.steps[-1].query.variable, gone, reason)
+        self.state.rule_out(self.state.steps[-1].query.variable, gone, reason)
 
-    def _name(self, clique: int) -> str:
-        return "{" + ", ".join(self._cliques[clique]) + "}"
+    def rule_out_below(self, central: int, down: Iterable[int]) -> None:
+        """Rule out a clique that doesn't move the reward, and the branches below it."""
+        below = branch(self.neighbours, central, down)
+        self.rule_out([central, *below], f"nothing in {self.name(central)} moves the reward")
+
+    def name(self, clique: int) -> str:
+        """Return "{A, B}"."""
+        return "{" + ", ".join(self.members[clique]) + "}"

@@ -140,10 +140,10 @@ def exploration_bound(graph: EssentialGraph, n_states: int, batch: float, kind: 
         forest   KB·max{1, (d + C + 1)·log₂ n} + B
         general  KB·{Σ_G ω(G)·ℓ(G) + max_G (1 + d(G))·ω(G)·ℓ(G)} + B,   ℓ(G) = log₂|C(G)| + 1
 
-    These differ from the printed text in three places. Theorem 1's T1 leaves out the B pulls of do() that
-    Lemma 1 counts. The proof of Theorem 3 has log₂|C(G)|, which is 0 for a component of a single clique
-    although that is queried, and T1 contains a d that isn't defined. A single variable takes one query, where
-    the printed log₂ n is 0.
+    These differ from the printed text in four places. Theorem 1's T1 leaves out the B pulls of do() that
+    Lemma 1 counts. Theorem 2 prints 2KB(d + C)·log₂ n, and its proof gives the line above. The proof of
+    Theorem 3 has log₂|C(G)|, which is 0 for a component of a single clique although that is queried, and T1
+    contains a d that isn't defined. A single variable takes one query, where the printed log₂ n is 0.
     """
     _check(n_states=n_states, batch=batch)
     n = len(graph.nodes)

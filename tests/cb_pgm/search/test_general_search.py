@@ -1,9 +1,9 @@
 import random
 
 import networkx as nx
-import paper_slips
 import pytest
 from graphs import ordered_dags, random_chordal_dag
+from printed_algorithms import Run, Slips
 
 from cb_pgm.search import Probe, exact_answers, general, is_forest, solve
 from discovery import EssentialGraph
@@ -14,7 +14,7 @@ def test_finds_what_the_mended_pseudo_code_finds(n: int) -> None:
     for dag in ordered_dags(n):
         graph = EssentialGraph.from_dag(dag)
         for variable in dag:
-            run = paper_slips.Run(graph, dag, variable, paper_slips.Slips(), random.Random(0))
+            run = Run(graph, dag, variable, Slips(), random.Random(0))
             result = solve(general(graph), exact_answers(dag, [variable]))
             assert set(result.candidates) == set(run.outcome())
 

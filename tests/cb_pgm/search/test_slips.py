@@ -13,6 +13,7 @@ import networkx as nx
 import paper_slips
 import pytest
 from graphs import ordered_dags
+from printed_algorithms import Run, Slips, outcome
 
 from cb_pgm.search import exact_answers, general, solve, sound
 from cb_pgm.search.clique_graphs import is_intersection_incomparable
@@ -43,17 +44,22 @@ def test_each_slip_leads_astray_where_the_mended_text_does_not(slip: str) -> Non
     dag = dag_of(n, arrows)
     graph = EssentialGraph.from_dag(dag)
     seen = [
-        paper_slips.outcome(graph, dag, variable, slips, random.Random(0))
-        for slips in (paper_slips.SLIPS[slip], paper_slips.Slips())
+        outcome(graph, dag, variable, slips, random.Random(0)) for slips in (paper_slips.SLIPS[slip], Slips())
     ]
     assert seen == [expected, "right"]
     assert variable in solve(general(graph), exact_answers(dag, [variable])).candidates
     assert solve(sound(graph), exact_answers(dag, [variable])).reward_variables == (variable,)
 
 
+def test_weights_that_come_back_in_stage_1_alone_harm_a_tree_of_seven() -> None:
+    dag = dag_of(7, "12 13 24 25 26 37")
+    slips = Slips(weights_come_back_in_stage_1=True)
+    assert outcome(EssentialGraph.from_dag(dag), dag, "X1", slips, random.Random(0)) != "right"
+
+
 def test_slip_4_names_the_deepest_variable_of_a_component_upstream() -> None:
     dag = dag_of(3, "13 23")
-    run = paper_slips.Run(EssentialGraph.from_dag(dag), dag, "X3", paper_slips.Slips(order="upstream"), None)
+    run = Run(EssentialGraph.from_dag(dag), dag, "X3", Slips(order="upstream"), None)
     assert run.outcome() in (("X1",), ("X2",))
 
 
@@ -67,8 +73,8 @@ def test_slip_6_cuts_off_the_reward_variable_though_theorem_3_applies(
     graph = EssentialGraph.from_dag(dag)
     assert len(graph.chain_components()) == 1  # moral
     assert is_intersection_incomparable(dag.to_undirected())
-    slips = paper_slips.Slips(last_first=last_first)
-    assert paper_slips.outcome(graph, dag, variable, slips, random.Random(0)) == "wrong"
+    slips = Slips(last_first=last_first)
+    assert outcome(graph, dag, variable, slips, random.Random(0)) == "wrong"
     assert solve(sound(graph), exact_answers(dag, [variable])).reward_variables == (variable,)
 
 
@@ -86,12 +92,14 @@ def test_counts_on_all_dags_of_five_nodes() -> None:
     assert (len(cases), len(forests)) == (5120, 3590)
 
     def count(slips: object, among: Sequence[tuple[object, ...]]) -> Counter[str]:
-        return Counter(paper_slips.outcome(*case, slips, random.Random(0)) for case in among)
+        return Counter(outcome(*case, slips, random.Random(0)) for case in among)
 
-    assert count(paper_slips.Slips(), forests) == {"right": 3590}
-    assert count(paper_slips.Slips(order="upstream"), forests) == {"right": 3590 - 962, "wrong": 962}
+    assert count(Slips(), forests) == {"right": 3590}
+    assert count(Slips(order="upstream"), forests) == {"right": 3590 - 962, "wrong": 962}
+    assert count(Slips(weights_come_back=True), forests)["endless"] == 2
+    assert count(Slips(weights_come_back_in_stage_1=True), forests)["right"] == 3590
     # The fault that can't be mended, by how ties are broken.
-    assert count(paper_slips.Slips(), cases)["wrong"] == 31
-    assert count(paper_slips.Slips(last_first=True), cases)["right"] == 5120 - 60
-    assert count(paper_slips.Slips(key_clique_asks_separator=True), cases)["wrong"] == 309
-    assert count(paper_slips.Slips(central_node_on_ties=True), forests)["endless"] == 1581
+    assert count(Slips(), cases)["wrong"] == 31
+    assert count(Slips(last_first=True), cases)["right"] == 5120 - 60
+    assert count(Slips(key_clique_asks_separator=True), cases)["wrong"] == 309
+    assert count(Slips(central_node_on_ties=True), forests)["endless"] == 1581
