@@ -46,7 +46,7 @@ POLICIES = (
     "antigravity:fly",
     "this:s",
     "hostile",
-    "cb_pgm.policies.ucb:UCB",
+    "cb_pgm.policies.index_policies:UCB",
     "../hostile:Policy",
 )
 OTHERS: tuple[Any, ...] = (
