@@ -1,8 +1,6 @@
 """`python -m cb_pgm`: the same program as `cb-pgm`."""
 
-import sys
-
-from cb_pgm.cli.program import main
+from cb_pgm.cli.program import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

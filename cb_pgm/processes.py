@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import os
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from cb_pgm.errors import CausalBanditError
+from discovery import workers
 
 __all__ = ["mapped"]
 
@@ -26,7 +30,8 @@ def mapped(
 ) -> Iterator[Result]:
     """Yield ``function(common, item)`` for each item.
 
-    Where the caller stops early, or an error or a signal stops it, the processes end too.
+    Where the caller stops early, or an error or a signal stops it, the processes end too; those of this
+    machine also end when this process is killed.
 
     Parameters
     ----------
@@ -49,31 +54,15 @@ def mapped(
     CausalBanditError
         If Dask is missing or not reachable.
     """
-    if dask is None and jobs == 1:
-        for item in items:
-            yield function(common, item)
+    if dask is None:
+        yield from workers.mapped(function, common, items, jobs=jobs, ordered=ordered)
         return
 
     from joblib import Parallel, delayed, parallel_config  # late: one process needs none of it
 
-    with contextlib.ExitStack() as opened:
-        where = _processes(jobs) if dask is None else _cluster(dask, common)
-        settings = opened.enter_context(where)
-        opened.enter_context(parallel_config(**settings))
+    with _cluster(dask, common) as settings, parallel_config(**settings):
         run = Parallel(return_as="generator" if ordered else "generator_unordered")
         yield from run(delayed(function)(common, item) for item in items)
-
-
-@contextlib.contextmanager
-def _processes(jobs: int) -> Iterator[dict[str, Any]]:
-    """Yield joblib's settings for processes of this machine; they end with a block that fails."""
-    from joblib.externals.loky import get_reusable_executor
-
-    try:
-        yield {"backend": "loky", "n_jobs": jobs, "inner_max_num_threads": 1}
-    except BaseException:  # also a signal: else the workers would go on for nobody
-        get_reusable_executor().shutdown(wait=False, kill_workers=True)
-        raise
 
 
 @contextlib.contextmanager
@@ -86,13 +75,24 @@ def _cluster(address: str, common: object) -> Iterator[dict[str, Any]]:
     with contextlib.ExitStack() as opened:
         where: Any = address
         if address == "local":
-            where = opened.enter_context(
-                LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+            cluster = LocalCluster(
+                n_workers=2,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
             )
+            where = opened.enter_context(cluster)
         try:
             client = opened.enter_context(Client(where, timeout=10))
         except OSError as error:
             raise CausalBanditError(
                 f"Expected a Dask scheduler at {address} but found {error}: start it or mend --dask"
             ) from None
-        yield {"backend": "dask", "client": client, "scatter": [common]}
+        try:
+            yield {"backend": "dask", "client": client, "scatter": [common]}
+        except BaseException:  # also a signal: workers in the midst of an item would take seconds to stop
+            if address == "local":
+                for worker in cluster.workers.values():
+                    os.kill(worker.pid, signal.SIGKILL)
+            raise

@@ -7,6 +7,7 @@ error, in one line, or a line for each problem of a table; 2 wrong usage; 130 in
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import signal
@@ -18,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from cb_pgm.cli.console import note
 from cb_pgm.cli.usage import COMMANDS, Parser, UsageError
@@ -26,7 +27,17 @@ from cb_pgm.errors import CausalBanditError
 from cb_pgm.provenance import VERSION, recorded_command
 from discovery.errors import DiscoveryError, TableError
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
+
+
+def run() -> NoReturn:
+    """Run the program on the process's own arguments, and end the process."""
+    status = main()
+    if status > _SIGNALLED:  # all is closed and cleared up; the interpreter's own farewell takes a second
+        atexit._run_exitfuncs()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,9 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if closed:
             raise CausalBanditError("Expected an open stdout but found it closed: redirect it to a file")
     except KeyboardInterrupt:
-        return _stopped("interrupted", 130, debug)
+        return _stopped("interrupted", _SIGNALLED + signal.SIGINT, debug)
     except _Ended as ended:
-        return _stopped(f"ended by {signal.Signals(ended.number).name}", 128 + ended.number, debug)
+        return _stopped(f"ended by {signal.Signals(ended.number).name}", _SIGNALLED + ended.number, debug)
     except BrokenPipeError:  # whoever read our output has seen enough
         _drop_stdout()
         return 0
@@ -65,6 +76,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (CausalBanditError, DiscoveryError, MemoryError) as error:
         return _stopped(f"error: {_message(error)}", 1, debug)
     return 0
+
+
+_SIGNALLED = 128  # what shells add to the number of a signal
 
 
 class _Ended(BaseException):

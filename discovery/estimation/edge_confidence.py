@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import fsum
@@ -31,6 +31,7 @@ from discovery.estimation.fci import estimate_pag
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.meek import Arrow
 from discovery.graphs.mixed_graph import MixedGraph
+from discovery.workers import mapped
 
 if TYPE_CHECKING:
     from discovery.table.discrete_table import DiscreteTable
@@ -155,7 +156,8 @@ def edge_confidence(
     settings = settings or EstimateSettings()
     table = _sorted_rows(table)
     counts: dict[Arrow, Counter[str]] = {}
-    for marks in _found(table, settings, np.random.SeedSequence(seed).spawn(resamples), jobs):
+    seeds = np.random.SeedSequence(seed).spawn(resamples)
+    for marks in mapped(_marks_of_one, (table, settings), seeds, jobs=jobs, ordered=False):
         for pair, mark in marks.items():
             counts.setdefault(pair, Counter())[mark] += 1
         if progress is not None:
@@ -168,25 +170,11 @@ def edge_confidence(
     return EdgeConfidence(resamples, tuple(edges))
 
 
-def _found(
-    table: DiscreteTable, settings: EstimateSettings, seeds: Sequence[np.random.SeedSequence], jobs: int
-) -> Iterator[Mapping[Arrow, str]]:
-    if jobs == 1 or len(seeds) < 2:
-        for seed in seeds:
-            yield _marks_of_one(table, settings, seed)
-        return
-    from joblib import Parallel, delayed, parallel_config  # late: one process needs none of it
-
-    with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
-        yield from Parallel(return_as="generator_unordered")(
-            delayed(_marks_of_one)(table, settings, seed) for seed in seeds
-        )
-
-
 def _marks_of_one(
-    table: DiscreteTable, settings: EstimateSettings, seed: np.random.SeedSequence
+    given: tuple[DiscreteTable, EstimateSettings], seed: np.random.SeedSequence
 ) -> Mapping[Arrow, str]:
     """Return the edges of the graph of one resampled table, each from the column that comes first."""
+    table, settings = given
     resampled = _resampled(table, np.random.default_rng(seed))
     if settings.method == "fci":
         return {
