@@ -74,8 +74,8 @@ def main() -> None:
             fault = took > 2 or bool(left)
             bad += fault
             sys.stdout.write(
-                f"{'FAULT ' if fault else ''}SIGTERM after {moment:.2f} of {life[place]:.2f} s: status {status} "
-                f"in {took:.2f} s, left {left}: {' '.join(COMMANDS[place][:3])}\n"
+                f"{'FAULT ' if fault else ''}SIGTERM after {moment:.2f} of {life[place]:.2f} s: "
+                f"status {status} in {took:.2f} s, left {left}: {' '.join(COMMANDS[place][:3])}\n"
             )
             sys.stdout.flush()
         for place, command in enumerate(COMMANDS):
