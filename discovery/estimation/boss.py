@@ -3,7 +3,7 @@
 An order of the variables stands for the DAG in which each variable has the parents that growing and shrinking
 choose among those before it. The search moves one variable at a time to the place of the order with the best
 score, until no variable has a better place. It finds many of the graphs that GES, which changes one edge at a
-time, doesn't come to. Like GES it ends in a local optimum, so it begins anew from several orders.
+time, doesn't reach. Like GES it ends in a local optimum, so it begins anew from several orders.
 
 causal-learn's BOSS takes neither a first order nor known adjacencies, and shuffles with Python's global
 generator. So the search is written anew here; on the same scores it ends as high as causal-learn's.

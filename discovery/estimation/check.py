@@ -14,7 +14,7 @@ fails is at most the level. Where the table has fewer than five rows for each de
 its χ² distribution; such an independence isn't tested.
 
 That a test doesn't fail shows little in a small table, and an edge too many never makes one fail. The
-score, which prefers fewer edges, says more of that: `graph_score` beside that of the estimated graph.
+score prefers fewer edges, and shows that: compare `graph_score` with that of the estimated graph.
 
 References
 ----------
@@ -104,7 +104,7 @@ class GraphCheck:
 
 
 def check_graph(graph: EssentialGraph | MixedGraph, table: DiscreteTable, level: float = 0.05) -> GraphCheck:
-    """Test the independencies that a graph implies on the rows of a table in which nothing was set.
+    """Test the independencies that a graph implies on the observational rows of a table.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def check_graph(graph: EssentialGraph | MixedGraph, table: DiscreteTable, level:
 def graph_score(
     graph: EssentialGraph, table: DiscreteTable, score: str = "bdeu", equivalent_sample_size: float = 1.0
 ) -> float:
-    """Return the score of the graph's equivalence class on the rows in which nothing was set, in nats.
+    """Return the score of the graph's equivalence class on the observational rows, in nats.
 
     Parameters
     ----------

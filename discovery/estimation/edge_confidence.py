@@ -1,8 +1,8 @@
 """How often an edge is found again, and in which direction, when the rows are drawn anew ([1]_).
 
 A resampled table has as many rows as the table, drawn from it with replacement. The graph of each is
-estimated as the table's own is. An edge that is in nearly all of these graphs hangs on many rows; one that
-comes and goes hangs on few.
+estimated as the table's own is. An edge that is in nearly all of these graphs depends on many rows; one that
+comes and goes depends on few.
 
 The frequencies are no probabilities that an edge is right: a search that is wrong on the table is wrong in
 the same way on most resampled tables. Nor do they make a better graph: the edges in at least half of the
@@ -124,7 +124,7 @@ def edge_confidence(
     Parameters
     ----------
     table
-        The table. Rows in which a variable was set are resampled among themselves.
+        The table. Observational and interventional rows are resampled separately.
     settings
         How the graph of each is estimated; `EstimateSettings()` by default. Directions that follow from
         background knowledge count as directions.

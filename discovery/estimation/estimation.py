@@ -99,8 +99,8 @@ def estimate(
     Parameters
     ----------
     table
-        The observations. Rows in which a variable was set count too, and direct edges, as
-        `discovery.estimation.interventional` says; Chow–Liu's tree is that of the other rows.
+        The table. Interventional rows count too, and direct edges, as
+        `discovery.estimation.interventional` explains; Chow–Liu's tree is that of the observational rows.
     method
         "ges-boss": BOSS, the best order score search, from the graph that "ges" finds and from random orders;
         never a lower score than GES's, and up to ten columns the highest of all. "ges": greedy equivalence
@@ -146,7 +146,7 @@ def estimate(
     EstimationError
         If the method is unknown, a setting is out of its range, or there is one variable only.
     KnowledgeError
-        If the knowledge speaks of a variable that the table doesn't have.
+        If the knowledge names a variable that the table doesn't have.
     """
     start = perf_counter()
     chosen = EstimateSettings(
@@ -166,7 +166,7 @@ def estimate(
     _check_settings(chosen)
     if table.interventional is not None and table.n_rows < MIN_ROWS:
         raise EstimationError(
-            f"Expected at least {MIN_ROWS} rows in which nothing was set, to estimate a graph from, but "
+            f"Expected at least {MIN_ROWS} observational rows to estimate a graph from but "
             f"found {table.n_rows}: add observations, or use a policy that needs no graph (screening, moss)"
         )
     watch = Watch(chosen.time_limit, progress)

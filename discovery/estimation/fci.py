@@ -57,7 +57,7 @@ def estimate_pag(table: DiscreteTable, settings: EstimateSettings | None = None)
     Parameters
     ----------
     table
-        The observations. Rows in which a variable was set count in the tests of the others.
+        The observations. Interventional rows count in the tests that their target isn't in.
     settings
         `alpha`, the level of the tests, and `max_conditions`; None: the defaults.
 

@@ -1,13 +1,12 @@
-"""Rows in which a variable was set: what they say of the graph, and which edges they direct ([1]_).
+"""Interventional rows: how they enter scores and tests, and which edges they direct ([1]_).
 
-Setting a variable cuts it off from its causes and leaves everything else as it is. So
+Setting a variable, the row's *target*, cuts it off from its causes and leaves everything else as it is. So
 
-* the score of a variable leaves out the rows in which it was set, and counts all others, those in which other
-  variables were set included;
-* PC's test of x and y leaves out the rows in which x or y was set, and tests within the rows in which nothing
-  was set and within those of each other target, where the same independencies hold: the statistics and their
-  degrees of freedom are added up. Rows of different targets in one stratum could look dependent although no
-  target's rows are.
+* the score of a variable leaves out the rows whose target it is, and counts all others;
+* PC's test of x and y leaves out the rows whose target x or y is. It tests within the observational rows and
+  within those of each other target, where the same independencies hold, and adds up the statistics and their
+  degrees of freedom. Rows of different targets in one stratum could look dependent although no target's rows
+  are.
 
 The scores of two DAGs of an equivalence class then differ if an edge at a target points another way. A class
 of DAGs that agree on these edges has an *interventional essential graph*, in which all edges at targets are
@@ -44,14 +43,14 @@ __all__ = ["DataScore", "RegimeCounts", "RegimeScore", "with_directions"]
 
 
 class RegimeScore:
-    """A score whose local score of a variable leaves out the rows in which it was set.
+    """A score whose local score of a variable leaves out the rows whose target it is.
 
     Parameters
     ----------
     everything
         The score on all rows.
     left_out
-        For each variable that was set in some rows the score on the other rows.
+        For each target the score on the other rows.
     """
 
     def __init__(self, everything: CountedScore, left_out: dict[int, CountedScore]) -> None:
@@ -66,7 +65,7 @@ class RegimeScore:
         return self._everything.n_variables
 
     def local_score(self, variable: int, parents: Iterable[int] = ()) -> float:
-        """Return the score of `variable` with these `parents` on the rows in which it wasn't set, in nats."""
+        """Return the score of `variable` with these `parents` on the rows that count for it, in nats."""
         return self._of(variable).local_score(variable, parents)
 
     def extended_scores(
@@ -87,14 +86,14 @@ DataScore: TypeAlias = CountedScore | RegimeScore
 
 
 class RegimeCounts:
-    """The rows of a table, counted by what was set in them.
+    """The rows of a table, counted by their target.
 
     Attributes
     ----------
     untouched
-        The rows in which nothing was set.
+        The observational rows.
     everything
-        All rows; the same without rows in which a variable was set.
+        All rows; the same without interventional rows.
     """
 
     def __init__(self, table: DiscreteTable) -> None:
@@ -118,7 +117,7 @@ class RegimeCounts:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing was set in any row."""
+        """Whether there are no interventional rows."""
         return bool((self._set < 0).all())
 
     def score(self, kind: Callable[[Contingency], CountedScore]) -> DataScore:
@@ -140,7 +139,7 @@ class RegimeCounts:
 
     @cached_property
     def _tests(self) -> dict[int, GSquare]:
-        """The rows of each target, −1 for those in which nothing was set."""
+        """The rows of each target, −1 for the observational ones."""
         tests = {target: GSquare(self._counted(self._set == target)) for target in self._targets}
         return {-1: GSquare(self.untouched)} | tests
 
@@ -193,7 +192,7 @@ class _BestDirections:
         self._known: dict[tuple[object, ...], tuple[float, tuple[Arrow, ...]]] = {}
 
     def at_target(self, one: str, other: str) -> bool:
-        """Return whether one of the two was set in some rows."""
+        """Return whether one of the two is a target."""
         return not self._score.targets.isdisjoint((self._number[one], self._number[other]))
 
     def best(self, closed: PartiallyDirectedGraph) -> PartiallyDirectedGraph:

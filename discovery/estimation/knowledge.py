@@ -5,8 +5,8 @@ column isn't a variable and can't be named.
 
 tiers
     A list of groups of variables, causes before effects. There is no edge from a variable to one in an
-    earlier group; edges within a group and from earlier to later groups are left to the data. Nothing is
-    said of variables that are in no group.
+    earlier group; edges within a group and from earlier to later groups are left to the data. Variables
+    in no group are left to the data.
 required
     A list of pairs [tail, head]. Each edge tail → head is in the graph.
 forbidden

@@ -62,7 +62,7 @@ class Marginals:
         """Return the observed frequency of every state, and the mean of the rewards if the table has them."""
         if table.n_rows == 0:
             raise DiscoveryError(
-                "Expected rows in which nothing was set, to count states in, but found none: add observations"
+                "Expected observational rows to count states in but found none: add observations"
             )
         frequencies = {
             variable: np.bincount(table.codes[:, column], minlength=len(states)) / table.n_rows

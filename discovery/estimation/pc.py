@@ -1,7 +1,7 @@
 """PC: the stable skeleton with tests from this package, oriented by causal-learn.
 
 causal-learn's own functions find the v-structures and apply Meek's rules. Its skeleton phase, which takes
-most of the time, knows no adjacencies beforehand; `stable_skeleton` comes to the same skeleton ([1]_): on 200
+most of the time, knows no adjacencies beforehand; `stable_skeleton` finds the same skeleton ([1]_): on 200
 columns PC is 15 times as fast with this test and skeleton.
 
 A variable with dozens of neighbours makes PC test millions of sets. After `allowed_tests` tests it starts

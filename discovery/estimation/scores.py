@@ -43,7 +43,7 @@ class Score(Protocol):
     n_variables
         The variables are the columns 0 … n_variables − 1.
     targets
-        The variables that were set in some of the rows. Where there are any, a class holds the DAGs of an
+        The targets of interventional rows. Where there are any, a class holds the DAGs of an
         equivalence class whose edges at targets point the same way.
     """
 
@@ -99,7 +99,7 @@ class AdjacencyScore:
 
     @property
     def targets(self) -> frozenset[int]:
-        """The variables that were set in some of the rows."""
+        """The targets of interventional rows."""
         return self._score.targets
 
     def local_score(self, variable: int, parents: Iterable[int] = ()) -> float:

@@ -10,7 +10,7 @@ import pytest
 from causallearn.search.PermutationBased import BOSS
 from graphs import random_dag, rows_from
 
-from discovery.estimation.boss import _GrowShrinkTree, better_by_orders, canonical_order, run_boss
+from discovery.estimation.boss import _GrowShrinkTree, better_by_orders, run_boss
 from discovery.estimation.causal_learn import read_matrix
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
@@ -104,13 +104,6 @@ def test_the_order_of_the_columns_does_not_matter(seed):
     assert class_of(score, found, order) == class_of(score, run_boss(score), range(9))
 
 
-def test_the_canonical_order_follows_the_columns():
-    codes = drawn(3, n=7, n_states=3)
-    order = np.random.default_rng(0).permutation(7)
-    again = canonical_order(bdeu_of(codes[:, order]))
-    assert [order[i] for i in again] == canonical_order(bdeu_of(codes))
-
-
 def grown_and_shrunk(score, variable, prefix):
     """Return the parents by the definition: the best is added while it helps, the worst removed."""
     parents = []
@@ -155,19 +148,6 @@ def test_forbidden_and_required_pairs_hold():
     edges = {tuple(sorted(pair)) for pair in joined(run_boss(score))}
     assert not edges.intersection(forbidden)
     assert edges.issuperset(required)
-
-
-def test_a_better_start_is_kept():
-    """The true graph of a table of many rows can't be improved upon by an empty start."""
-    codes = drawn(2, n=7, n_rows=20_000, density=0.3)
-    score = bdeu_of(codes)
-    ges = incremental_ges(score)
-    empty = ((),) * 7
-    assert class_score(score, better_by_orders(score, empty)) > class_score(score, empty)
-    assert (
-        class_score(score, better_by_orders(score, ges))
-        >= class_score(score, better_by_orders(score, empty)) - 1e-6
-    )
 
 
 def test_the_scores_with_one_more_parent_are_the_local_scores():

@@ -1,4 +1,4 @@
-"""Rows in which a variable was set: the interventional essential graph is found, and cut edges are directed.
+"""Interventional rows: the interventional essential graph is found, and cut edges are directed.
 
 Tables of "expected counts" hold every joint state as often as 20,000 rows would on average, so that nothing
 is left to chance.

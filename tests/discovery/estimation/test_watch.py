@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import numpy as np
 import pytest
@@ -115,19 +114,6 @@ def test_without_leave_an_interrupt_is_an_interrupt(codes, monkeypatch):
         estimate(table_of(codes), "ges", progress=interrupt)
     with pytest.warns(UserWarning, match="ended by an interrupt"):
         estimate(table_of(codes), "ges", progress=interrupt, interruptible=True)
-
-
-def test_in_another_thread_signals_are_left_alone():
-    before, inside = signal.getsignal(signal.SIGINT), []
-
-    def run():
-        with Watch().interruptible():
-            inside.append(signal.getsignal(signal.SIGINT))
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    assert inside == [before]
 
 
 def test_progress_says_what_the_search_does(codes, monkeypatch):

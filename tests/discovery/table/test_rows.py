@@ -206,7 +206,7 @@ class TestInterventions:
         assert table.n_rows == 0
         assert table.interventional is not None
         assert len(table.interventional) == len(mixed)
-        with pytest.raises(EstimationError, match=r"at least 20 rows in which nothing was set, .* found 0"):
+        with pytest.raises(EstimationError, match=r"at least 20 observational rows .* found 0"):
             estimate(table)
 
     @pytest.mark.skipif(not SACHS, reason="SACHS_INTERVENTIONAL doesn't name the file")
