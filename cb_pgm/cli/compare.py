@@ -12,7 +12,7 @@ from cb_pgm.cli.options import add_result
 from cb_pgm.cli.usage import Parser
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.files import json_text, print_text
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 if TYPE_CHECKING:
     from discovery import MixedGraph

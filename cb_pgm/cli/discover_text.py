@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.wording import count, share
+from discovery.wording import count, share
 
 if TYPE_CHECKING:
     from discovery import EdgeConfidence, EssentialGraph, GraphCheck, MixedGraph

@@ -18,7 +18,7 @@ from typing import Any, get_args
 
 from cb_pgm.cli.usage import Parser
 from cb_pgm.policies.registry import POLICIES, is_installed
-from cb_pgm.wording import did_you_mean
+from discovery.wording import did_you_mean
 
 __all__ = [
     "add_flags",

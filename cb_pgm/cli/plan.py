@@ -12,9 +12,9 @@ from cb_pgm.cli.options import TABLE, TABLE_HELP, add_result, add_table_rest
 from cb_pgm.cli.usage import Parser, UsageError
 from cb_pgm.files import json_text, print_text
 from cb_pgm.pipeline.settings import RunSettings
-from cb_pgm.wording import decimal
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.settings import TableSettings
+from discovery.wording import decimal
 
 if TYPE_CHECKING:
     from cb_pgm.study.plan import Forecast, Plan

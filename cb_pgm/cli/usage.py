@@ -18,7 +18,7 @@ import textwrap
 from argparse import SUPPRESS, Action, ArgumentParser, HelpFormatter, Namespace
 from typing import Any, NoReturn
 
-from cb_pgm.wording import did_you_mean, listed
+from discovery.wording import did_you_mean, listed
 
 __all__ = ["COMMANDS", "Parser", "UsageError"]
 

@@ -33,7 +33,7 @@ from cb_pgm.effects.measured import Interval, Sample, difference_interval, mean_
 from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.values import ArmRows, Comparison, Contrast, Decision
 from cb_pgm.model.reward_unit import RewardUnit
-from cb_pgm.wording import listed, number
+from discovery.wording import listed, number
 
 __all__ = ["Claims", "GraphDraws", "by_experiment", "over_graphs", "rows_of"]
 

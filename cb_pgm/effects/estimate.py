@@ -22,10 +22,10 @@ from cb_pgm.effects.values import ArmEffect, Contrast
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.intervention import States
 from cb_pgm.model.reward_unit import RewardUnit
-from cb_pgm.wording import did_you_mean, listed
 from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.rows import MIN_ROWS
+from discovery.wording import did_you_mean, listed
 
 __all__ = ["estimate_effects"]
 

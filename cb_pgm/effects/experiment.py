@@ -30,7 +30,7 @@ from cb_pgm.effects.arms import Arm
 from cb_pgm.effects.measured import Interval, Sample, difference_interval, floored
 from cb_pgm.effects.values import Comparison, Contrast
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 __all__ = ["ENOUGH_ROWS", "Experiment", "controls_of", "experiment_of"]
 

@@ -13,7 +13,7 @@ from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.values import Answer, ArmRows, Comparison, Contrast, Decision, OpenEdge
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.wording import count, listed, number, setting
+from discovery.wording import count, listed, number, setting
 
 __all__ = ["effects_text", "hanging_sentences", "recommendation_sentences", "report_text", "scale_sentences"]
 

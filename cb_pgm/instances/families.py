@@ -36,7 +36,7 @@ import numpy as np
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.instances.copy_model import CopyOptions, copying_system
 from cb_pgm.model.system import CausalSystem
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 __all__ = ["chordal", "forest", "random_dag", "tree"]
 

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.model.discrete_model import ROUNDING, DiscreteModel
-from cb_pgm.wording import nearest
+from discovery.wording import nearest
 
 __all__ = ["read_bif_model"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalSystemError
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 __all__ = ["ROUNDING", "DiscreteModel", "Reward"]
 

@@ -21,9 +21,9 @@ from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.intervention import States
 from cb_pgm.model.pgmpy_networks import fitted_model
 from cb_pgm.model.system import CausalSystem
-from cb_pgm.wording import listed
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
+from discovery.wording import listed
 
 if TYPE_CHECKING:
     from discovery import DiscreteTable, EssentialGraph

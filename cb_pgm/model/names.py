@@ -13,7 +13,7 @@ import numpy as np
 
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
-from cb_pgm.wording import did_you_mean, listed
+from discovery.wording import did_you_mean, listed
 
 __all__ = [
     "checked_hidden",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import CausalSystemError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork

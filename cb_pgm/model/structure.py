@@ -18,7 +18,7 @@ from cb_pgm.model.intervention import States
 from cb_pgm.model.names import checked_hidden, checked_settable, codes_of
 from cb_pgm.model.observed_graph import ObservedGraph, observed_graph
 from cb_pgm.model.pgmpy_networks import add_reward, intervened, network_of_model
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork

@@ -27,7 +27,7 @@ from cb_pgm.model.intervention import Intervention, Observations, States
 from cb_pgm.model.names import codes_of, reward_from_means, split_off_reward_node
 from cb_pgm.model.pgmpy_networks import model_of_network
 from cb_pgm.model.structure import SystemStructure
-from cb_pgm.wording import did_you_mean
+from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork

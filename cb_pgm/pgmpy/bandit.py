@@ -22,8 +22,8 @@ from cb_pgm.session.rows import check_rows, read_rows
 from cb_pgm.session.setup import Beginning, Setup
 from cb_pgm.session.state import SessionState
 from cb_pgm.session.status import Status, status_of
-from cb_pgm.wording import did_you_mean
 from discovery import EssentialGraph
+from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd

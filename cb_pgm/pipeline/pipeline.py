@@ -28,9 +28,9 @@ from cb_pgm.problem.problem import Problem, without_columns
 from cb_pgm.problem.truth import check_against_truth, read_truth, with_flipped_reward
 from cb_pgm.simulation import EarlierRows, drawn_rows, simulate
 from cb_pgm.tables import read_table
-from cb_pgm.wording import listed
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.discrete_table import DiscreteTable
+from discovery.wording import listed
 
 if TYPE_CHECKING:
     from cb_pgm.effects.report import EffectsReport

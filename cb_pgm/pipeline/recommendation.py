@@ -17,7 +17,7 @@ from cb_pgm.effects.values import GROUNDS
 from cb_pgm.model.fitting import is_binary, rewards_of
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline.task import Played, Task, groups_of
-from cb_pgm.wording import number, setting
+from discovery.wording import number, setting
 
 if TYPE_CHECKING:
     from cb_pgm.effects.report import EffectsReport

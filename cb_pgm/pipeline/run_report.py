@@ -14,8 +14,8 @@ from cb_pgm.model.intervention import Intervention
 from cb_pgm.pipeline.recommendation import Recommendation, recommend, recommendation_lines
 from cb_pgm.pipeline.task import Played, Task, budget_lines, groups_of
 from cb_pgm.policies.registry import policy_kind
-from cb_pgm.wording import count, decimal, listed
 from discovery.table.discrete_table import source_name
+from discovery.wording import count, decimal, listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cb_pgm.effects.text import scale_sentences
-from cb_pgm.wording import count
 from discovery.graphs.comparison import Comparison, compare
+from discovery.wording import count
 
 if TYPE_CHECKING:
     from cb_pgm.effects.noise import RewardScale

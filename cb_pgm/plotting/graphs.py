@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.plotting.layered_layout import Layout, layered_layout
 from cb_pgm.plotting.regret import STYLE, new_figure
-from cb_pgm.wording import count
+from discovery.wording import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

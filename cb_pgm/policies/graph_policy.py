@@ -12,7 +12,7 @@ from cb_pgm.evidence.sequential import SequentialEvidence
 from cb_pgm.model.intervention import States
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 if TYPE_CHECKING:
     from discovery.estimation.marginals import Marginals

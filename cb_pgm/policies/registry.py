@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.errors import PolicyError
-from cb_pgm.wording import did_you_mean, listed
+from discovery.wording import did_you_mean, listed
 
 if TYPE_CHECKING:  # `--help` lists the policies, and importing these would slow it down
     from importlib.metadata import EntryPoint

@@ -28,7 +28,7 @@ from cb_pgm.policies.invariance_follow_up import InvarianceFollowUp, would_show
 from cb_pgm.policies.likely_play import LikelyPlay
 from cb_pgm.policies.question_cost import QuestionCost
 from cb_pgm.policies.separating_pulls import SeparatingPulls, ToldApart
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 __all__ = ["ScreeningUCB"]
 

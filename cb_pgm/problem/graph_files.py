@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from cb_pgm.model.bif import read_bif_model
-from cb_pgm.wording import count, did_you_mean
 from discovery import EssentialGraph, GraphError, MixedGraph, estimate
 from discovery.documents import json_content
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
+from discovery.wording import count, did_you_mean
 
 if TYPE_CHECKING:
     from discovery import DiscreteTable

@@ -14,10 +14,10 @@ from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.problem.earlier_rows import EarlierRows, table_rows
 from cb_pgm.problem.graph_files import UsedGraph, estimated_graph, read_graph
-from cb_pgm.wording import did_you_mean
 from discovery.estimation.marginals import Marginals
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.discrete_table import DiscreteTable
+from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cb_pgm.model.fitting import Rehearsal

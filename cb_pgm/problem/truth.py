@@ -13,7 +13,7 @@ from cb_pgm.model.bif import read_bif_model
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.problem.problem import settable_states
-from cb_pgm.wording import did_you_mean, nearest
+from discovery.wording import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from discovery import DiscreteTable

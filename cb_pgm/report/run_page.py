@@ -16,8 +16,8 @@ from cb_pgm.report.shared import (
     repeat_section,
     search_blocks,
 )
-from cb_pgm.wording import count, listed, number, share
 from discovery import compare
+from discovery.wording import count, listed, number, share
 
 __all__ = ["run_page"]
 

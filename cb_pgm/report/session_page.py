@@ -19,7 +19,7 @@ from cb_pgm.session.log import Log
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import SessionState
 from cb_pgm.session.status import Status, as_asked, counted, setting_text, status_of
-from cb_pgm.wording import listed, number
+from discovery.wording import listed, number
 
 __all__ = ["session_page"]
 

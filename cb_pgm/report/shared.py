@@ -14,8 +14,8 @@ from cb_pgm.plotting.graphs import Placement, draw_graphs
 from cb_pgm.plotting.regret import draw_regret, line_name, regret_bands
 from cb_pgm.plotting.results import draw_pulls
 from cb_pgm.report.page import Block, Code, Facts, Paragraph, Picture, Section, Table
-from cb_pgm.wording import count, listed, number, share
 from discovery import EssentialGraph
+from discovery.wording import count, listed, number, share
 
 __all__ = [
     "MOST_NODES",

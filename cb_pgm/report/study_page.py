@@ -15,7 +15,7 @@ from cb_pgm.plotting.results import draw_by_rows, pulls_to_name, regret_by_rows
 from cb_pgm.report.page import Block, Facts, Heading, Page, Paragraph, Picture, Section, Table
 from cb_pgm.report.shared import policies_table, pulls_picture, regret_picture, repeat_section
 from cb_pgm.study.results import FILE, Results
-from cb_pgm.wording import count, listed, number, share
+from discovery.wording import count, listed, number, share
 
 __all__ = ["study_page"]
 

@@ -19,10 +19,10 @@ from cb_pgm.problem.problem import Problem
 from cb_pgm.session.events import Earlier, Rows
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.setup import Beginning, Setup
-from cb_pgm.wording import number
 from discovery.table.discrete_table import DiscreteTable, Source
 from discovery.table.roles import find_reward
 from discovery.table.rows import MIN_ROWS
+from discovery.wording import number
 
 __all__ = ["earlier_rows", "from_table", "given_rewards", "read_table", "rows_of", "settings_of"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.session.status import Status, setting_text
-from cb_pgm.wording import count, listed
+from discovery.wording import count, listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,12 +22,11 @@ from cb_pgm.session.settings import RewardColumn, SessionSettings
 from cb_pgm.session.state import OpenPull
 from cb_pgm.session.status import setting_text
 from cb_pgm.tables import EXPORT_COLUMNS
-from cb_pgm.wording import listed, nearest
 from discovery.table.column_names import check_names
 from discovery.table.columns import ColumnBuilder, RawTable
 from discovery.table.csv_reader import read_text
 from discovery.table.numbers import as_number
-from discovery.wording import quoted
+from discovery.wording import listed, nearest, quoted
 
 __all__ = ["RowSource", "check_rows", "digest_of", "exported_rows", "read_rows"]
 

@@ -17,7 +17,7 @@ from cb_pgm.session.rows import RowSource, check_rows, digest_of, exported_rows,
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
 from cb_pgm.session.status import Status, status_of
-from cb_pgm.wording import did_you_mean, listed
+from discovery.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
     from cb_pgm.session.setup import Beginning

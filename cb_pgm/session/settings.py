@@ -20,9 +20,9 @@ from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import is_installed, make_policy
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Rows
-from cb_pgm.wording import listed, number
 from discovery.documents import json_content
 from discovery.table.settings import MISSING_TEXTS
+from discovery.wording import listed, number
 
 if TYPE_CHECKING:
     from discovery import EssentialGraph, Marginals

@@ -9,7 +9,7 @@ from typing import Any
 from cb_pgm.model.intervention import ArmEstimate, Intervention
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
-from cb_pgm.wording import listed, number
+from discovery.wording import listed, number
 
 __all__ = ["Status", "as_asked", "counted", "pull_text", "setting_text", "status_of"]
 

@@ -23,9 +23,9 @@ from cb_pgm.problem.truth import read_truth
 from cb_pgm.simulation import MOST_OBSERVATIONS, EarlierRows, drawn_rows, simulate
 from cb_pgm.study.config import Cell, Part, is_oracle
 from cb_pgm.study.tables import problem_of, unit_of
-from cb_pgm.wording import listed
 from discovery import DiscreteTable, EssentialGraph, Marginals, compare, estimate
 from discovery.estimation.settings import Method
+from discovery.wording import listed
 
 __all__ = ["CellResult", "earlier_of", "play_cell", "system_of"]
 

@@ -233,10 +233,10 @@ from cb_pgm.policies.registry import POLICIES, own_policy
 from cb_pgm.simulation import MOST_OBSERVATIONS
 from cb_pgm.study.parts import Part
 from cb_pgm.study.tables import LIST_KEYS, TABLE_KEYS, problem_of
-from cb_pgm.wording import did_you_mean, listed
 from discovery.documents import toml_content
 from discovery.estimation.settings import METHODS
 from discovery.table.frame import read_frame
+from discovery.wording import did_you_mean, listed
 
 __all__ = ["Cell", "Part", "Study"]
 

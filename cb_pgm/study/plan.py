@@ -25,7 +25,7 @@ from cb_pgm.study.config import Study
 from cb_pgm.study.tables import unit_of
 from cb_pgm.theory.bounds import batch_size, exploration_bound, regret_bound
 from cb_pgm.theory.regret_floor import graves_lai_constant, naming_floor, regret_floor
-from cb_pgm.wording import decimal
+from discovery.wording import decimal
 
 if TYPE_CHECKING:
     from cb_pgm.model.reward_unit import RewardUnit

@@ -15,7 +15,7 @@ from cb_pgm.provenance import command, commit, versions
 from cb_pgm.study.cells import play_cell
 from cb_pgm.study.config import Cell, Study
 from cb_pgm.study.results import FILE, Results, ResultsFile
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 __all__ = ["run_study"]
 

@@ -38,7 +38,7 @@ from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BIC, BDeu, CountedScore, GSquare
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.graphs.mixed_graph import MixedGraph
-from discovery.wording import listed
+from discovery.wording import quoted_list
 
 if TYPE_CHECKING:
     from discovery.table.discrete_table import DiscreteTable
@@ -229,6 +229,6 @@ def _check_names(graph: EssentialGraph | MixedGraph, table: DiscreteTable) -> No
     odd = sorted(set(graph.nodes) ^ set(table.variables))
     if odd:
         raise GraphError(
-            f"Expected a graph over the table's variables but found {listed(odd)} in one of the two only: "
-            "rename or ignore them"
+            f"Expected a graph over the table's variables but found {quoted_list(odd)} in one of the two "
+            "only: rename or ignore them"
         )

@@ -227,7 +227,7 @@ def _check_settings(settings: EstimateSettings) -> None:
     alpha, uc_rule, uc_priority = settings.alpha, settings.uc_rule, settings.uc_priority
     for what, chosen, known in (("method", settings.method, METHODS), ("score", settings.score, SCORES)):
         if chosen not in known:
-            suggestion = did_you_mean(chosen, known) or "choose one of these"
+            suggestion = did_you_mean(chosen, known)
             if chosen == "fci":
                 suggestion = "it finds a PAG, which only `discover` takes"
             raise EstimationError(

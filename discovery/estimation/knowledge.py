@@ -51,7 +51,7 @@ from typing import Any
 
 from discovery.documents import toml_content
 from discovery.errors import KnowledgeError
-from discovery.wording import did_you_mean, listed
+from discovery.wording import did_you_mean
 
 __all__ = ["SEARCH_SETTINGS", "Knowledge", "read_knowledge"]
 
@@ -159,7 +159,7 @@ class Knowledge:
         ]
         for name in named:
             if name not in known:
-                advice = did_you_mean(name, known) or f"the variables are {listed(known)}"
+                advice = did_you_mean(name, known)
                 raise KnowledgeError(
                     f"Expected knowledge of the table's variables but found {name!r}: {advice}"
                 )
@@ -241,8 +241,7 @@ def _check_keys(content: Iterable[str], known: Sequence[str]) -> None:
     for key in content:
         if key not in known:
             raise KnowledgeError(
-                f"Expected the keys {', '.join(known)} but found {key!r}: "
-                f"{did_you_mean(key, known) or 'remove it'}"
+                f"Expected the keys {', '.join(known)} but found {key!r}: {did_you_mean(key, known)}"
             )
 
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from discovery.errors import GraphError
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.graphs.mixed_graph import MixedGraph
-from discovery.wording import listed
+from discovery.wording import quoted_list
 
 __all__ = ["Comparison", "Scores", "WrongEffects", "compare", "compare_marks"]
 
@@ -163,7 +163,7 @@ def _check_same_nodes(estimated: Iterable[str], truth: Iterable[str]) -> None:
         known = frozenset(others)
         strangers = [node for node in nodes if node not in known]
         if strangers:
-            shown = listed(map(str, strangers))
+            shown = quoted_list(map(str, strangers))
             raise GraphError(
                 f"Expected two graphs over the same nodes but found {shown} missing from the {name}: rename "
                 "them, or remove them from the other graph"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from discovery.documents import json_content
 from discovery.errors import GraphError
-from discovery.wording import did_you_mean, listed, quoted
+from discovery.wording import did_you_mean, quoted, quoted_list
 
 __all__ = ["ParsedGraph", "format_graph", "parse_graph"]
 
@@ -60,7 +60,7 @@ def parse_graph(text: str) -> ParsedGraph:
     except ValueError as error:
         raise GraphError(f"Expected a graph as JSON but found text that isn't JSON: {error}") from None
     if not isinstance(content, dict) or "nodes" not in content:
-        shown = f"the keys {listed(content)}" if isinstance(content, dict) else quoted(str(content))
+        shown = f"the keys {quoted_list(content)}" if isinstance(content, dict) else quoted(str(content))
         raise GraphError(
             f'Expected a JSON object with "nodes" but found {shown}: add "nodes", a list of names'
         )
@@ -68,7 +68,7 @@ def parse_graph(text: str) -> ParsedGraph:
     if unknown:
         raise GraphError(
             f'Expected the keys "nodes", {", ".join(map(json.dumps, _EDGES))} but found {unknown[0]!r}: '
-            f"{did_you_mean(unknown[0], _EDGES) or 'remove it'}"
+            f"{did_you_mean(unknown[0], _EDGES)}"
         )
     nodes = content["nodes"]
     if not isinstance(nodes, list):

@@ -14,7 +14,7 @@ from discovery.table.binning import bin_numbers, merge_rare_states
 from discovery.table.columns import Codes, Column
 from discovery.table.problems import Problem
 from discovery.table.settings import TableSettings
-from discovery.wording import listed, quoted
+from discovery.wording import quoted, quoted_list
 
 __all__ = ["CodedVariable", "appearances", "code_variable", "look_alikes"]
 
@@ -111,7 +111,7 @@ def code_variable(
         if gone:
             merged = dict.fromkeys(gone, label)
             notes.append(
-                ("rare states were merged into one", f"{quoted(name)} ({listed(gone)} into {label!r})")
+                ("rare states were merged into one", f"{quoted(name)} ({quoted_list(gone)} into {label!r})")
             )
     counts = np.bincount(codes[observed], minlength=len(states))
     shown = np.flatnonzero(counts)
@@ -123,7 +123,7 @@ def code_variable(
         order = [*shown, *np.flatnonzero(counts == 0)]
         codes = np.argsort(order)[codes]
         states = tuple(states[code] for code in order)
-        hidden = f"{listed(states[len(shown) :])} of {quoted(name)}"
+        hidden = f"{quoted_list(states[len(shown) :])} of {quoted(name)}"
         notes.append(("states that only interventional rows show are not among the table's", hidden))
     return CodedVariable(codes.astype(np.int16), states, len(shown), tuple(notes), merged)
 

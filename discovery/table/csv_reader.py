@@ -43,7 +43,7 @@ from discovery.table.files import (
 from discovery.table.frame import read_frame
 from discovery.table.numbers import as_number
 from discovery.table.problems import Problem, raise_problems
-from discovery.wording import listed, quoted
+from discovery.wording import quoted, quoted_list
 
 __all__ = ["Progress", "read_text"]
 
@@ -211,7 +211,7 @@ def _table(
     warnings = [*_unnamed(names, columns, source), *_noticed(names, lines, source)]
     if letters:
         warnings.append(
-            f"{source} isn't in UTF-8: it was read as Windows-1252, as in {listed(letters, 3)} "
+            f"{source} isn't in UTF-8: it was read as Windows-1252, as in {quoted_list(letters, 3)} "
             "(--encoding names another)"
         )
     named = {names[place]: column for place, column in columns.items() if names[place]}
@@ -274,9 +274,8 @@ def _noticed(names: Sequence[str], lines: _Lines, source: str) -> Iterator[str]:
         yield f"lines of {source} that begin with '#' were skipped as comments: {n_comments}"
     if all(as_number(name) is not None for name in names if name):
         yield (
-            f"every column name of {source} is a number ({listed(filter(None, names))}): its first line is "
-            "taken "
-            "as the header"
+            f"every column name of {source} is a number ({quoted_list(filter(None, names))}): its first line "
+            "is taken as the header"
         )
 
 

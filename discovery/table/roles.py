@@ -16,7 +16,7 @@ from discovery.table.columns import Column, RawTable
 from discovery.table.numbers import as_number
 from discovery.table.problems import Problem
 from discovery.table.reward_scale import unfit
-from discovery.wording import listed, no_column, quoted
+from discovery.wording import no_column, quoted, quoted_list
 
 __all__ = ["find_reward", "odd_rewards", "reward_values", "row_targets", "taken_out"]
 
@@ -67,7 +67,7 @@ def odd_rewards(column: Column, name: str, marks: Sequence[str]) -> Problem | No
     tokens = [*marks, *odd]
     return Problem(
         "finite numbers in the reward column",
-        f"{rows.sum():,} of {known:,} cells that are none, {listed(odd)} in {quoted(name)}",
+        f"{rows.sum():,} of {known:,} cells that are none, {quoted_list(odd)} in {quoted(name)}",
         f"count them as missing (--na {shlex.join(tokens)})",
         tuple(("--na", text) for text in tokens),
     )
@@ -88,7 +88,7 @@ def reward_values(
         return None, Problem(
             "a state of the reward column",
             f"{quoted(state)}, which no row has in {quoted(name)},",
-            f"name one of {listed(named)} (--reward)",
+            f"name one of {quoted_list(named)} (--reward)",
         )
     numbers = column.numbers()
     if numbers is not None:
@@ -104,7 +104,7 @@ def reward_values(
     return None, Problem(
         "finite numbers in the reward column",
         f"{quoted(odd[0])} in {quoted(name)}",
-        f"name the rewarded state, as in {name}=STATE with one of {listed(named)}, and try "
+        f"name the rewarded state, as in {name}=STATE with one of {quoted_list(named)}, and try "
         f"--reward {shlex.quote(f'{name}={named[-1]}')}",
         (("--reward", f"{name}={named[-1]}"),),
     )

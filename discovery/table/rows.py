@@ -17,7 +17,7 @@ from discovery.table.reward_scale import far_off
 from discovery.table.roles import find_reward, odd_rewards, reward_values, row_targets, taken_out
 from discovery.table.settings import TableSettings
 from discovery.table.unusable import left_out
-from discovery.wording import listed, no_column, quoted
+from discovery.wording import no_column, quoted, quoted_list
 
 __all__ = ["MIN_ROWS", "UsedRows", "fewest_variables", "select_rows"]
 
@@ -178,7 +178,7 @@ def _missing_texts(columns: Mapping[str, Column]) -> list[str]:
         return []
     texts = sorted({text for texts in found.values() for text in texts})
     return [
-        f"{listed(texts, len(texts))} of {listed(found)} counted as missing "
+        f"{quoted_list(texts, len(texts))} of {quoted_list(found)} counted as missing "
         '(--na TOKEN … names other texts, --na "" none)'
     ]
 
@@ -207,7 +207,7 @@ def _complete_rows(
             + (f": --ignore {shlex.quote(worst)} keeps {without:,}" if saves else "")
         )
     if settings.missing == "state" and (own := [name for name in empty if name != name_of_reward]):
-        warnings.append(f"missing values were made a state of {listed(own)}")
+        warnings.append(f"missing values were made a state of {quoted_list(own)}")
     return keep, warnings
 
 
@@ -231,7 +231,7 @@ def _decided(
     problems = []
     for name, rows in empty.items():
         texts = columns[name].missing_texts
-        written = f" ({listed(texts)} counted as missing)" if texts else ""
+        written = f" ({quoted_list(texts)} counted as missing)" if texts else ""
         ways = [("leave out their rows", "--missing drop"), ("make them a state", "--missing state")]
         if name != name_of_reward:
             cheap = name in costly

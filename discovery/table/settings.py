@@ -8,7 +8,7 @@ from numbers import Integral  # numpy's integers are of it too
 from typing import Literal
 
 from discovery.errors import TableError
-from discovery.wording import listed
+from discovery.wording import quoted_list
 
 __all__ = ["BIN_RULES", "MISSING_TEXTS", "TableSettings"]
 
@@ -83,8 +83,8 @@ class TableSettings:
         object.__setattr__(self, "na", tuple(text.strip() for text in self.na if text.strip()))
         if both := set(self.ignore) & set(self.keep):
             raise TableError(
-                f"Expected columns to ignore or to keep but found {listed(sorted(both))} among both: take "
-                "them out of one (--ignore, --keep)"
+                f"Expected columns to ignore or to keep but found {quoted_list(sorted(both))} among both: "
+                "take them out of one (--ignore, --keep)"
             )
         if self.missing not in ("refuse", "drop", "state"):
             raise TableError(f"Expected missing to be 'refuse', 'drop' or 'state' but found {self.missing!r}")

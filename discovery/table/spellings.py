@@ -10,7 +10,7 @@ import numpy as np
 
 from discovery.table.columns import RawTable
 from discovery.table.numbers import as_number
-from discovery.wording import listed, quoted, visible
+from discovery.wording import quoted, quoted_list, visible
 
 __all__ = ["noticed_spellings"]
 
@@ -44,7 +44,7 @@ def _invisible(table: RawTable) -> Iterator[str]:
         if odd:
             yield (
                 f"{where} of {table.source} has invisible characters, which make names and states of their "
-                f"own: {visible(listed(odd), _INVISIBLE)}"
+                f"own: {visible(quoted_list(odd), _INVISIBLE)}"
             )
 
 
@@ -99,6 +99,6 @@ def _header_like_data(table: RawTable) -> Iterator[str]:
             return
     if values:
         yield (
-            f"the first line of {table.source} looks like data ({listed(table.names)}) but is taken as the "
-            f"header: add a line of names above it"
+            f"the first line of {table.source} looks like data ({quoted_list(table.names)}) but is taken as "
+            f"the header: add a line of names above it"
         )

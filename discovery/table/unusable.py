@@ -15,7 +15,7 @@ import numpy as np
 
 from discovery.table.coding import MAX_NUMBERS, ROWS_PER_STATE
 from discovery.table.columns import Column
-from discovery.wording import listed
+from discovery.wording import quoted_list
 
 __all__ = ["left_out"]
 
@@ -56,7 +56,7 @@ def left_out(variables: Mapping[str, Column], keep: Collection[str]) -> tuple[di
         names = [name for name, found in kinds.items() if found == kind]
         if names:
             insist = "" if kind == "empty" else " (--keep COL uses one all the same)"
-            warnings.append(f"columns of {words} were left out: {listed(names, len(names))}{insist}")
+            warnings.append(f"columns of {words} were left out: {quoted_list(names, len(names))}{insist}")
     return kinds, warnings
 
 

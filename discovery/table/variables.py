@@ -16,7 +16,7 @@ from discovery.table.columns import Codes, Column
 from discovery.table.problems import Problem, raise_problems
 from discovery.table.rows import UsedRows, fewest_variables
 from discovery.table.settings import TableSettings
-from discovery.wording import listed, quoted
+from discovery.wording import quoted, quoted_list
 
 __all__ = ["CodedVariables", "code_variables"]
 
@@ -100,7 +100,7 @@ def code_variables(
         places.setdefault(what, []).append(where)
     warnings = [f"{what}: {', '.join(where)}" for what, where in places.items()]
     if constants:
-        warnings.append(f"columns with one state only were dropped: {listed(constants, len(constants))}")
+        warnings.append(f"columns with one state only were dropped: {quoted_list(constants, len(constants))}")
     if twins:
         like = ", ".join(f"{quoted(name)} (as {quoted(other)})" for name, other in twins.items())
         warnings.append(f"columns equal to another up to the names of their states were left out: {like}")
@@ -140,10 +140,10 @@ def _too_few(
 ) -> str:
     """Return the message that fewer than two columns vary, with what became of the others."""
     others = [
-        *([f"{listed(constants)} constant"] if constants else []),
-        *([f"{listed(twins)} equal to another"] if twins else []),
+        *([f"{quoted_list(constants)} constant"] if constants else []),
+        *([f"{quoted_list(twins)} equal to another"] if twins else []),
         *(
-            [f"{listed(kinds)} left out as identifiers or dates (--keep {shlex.join(kinds)})"]
+            [f"{quoted_list(kinds)} left out as identifiers or dates (--keep {shlex.join(kinds)})"]
             if kinds
             else []
         ),
@@ -151,7 +151,7 @@ def _too_few(
     return (
         f"Expected at least {'one variable that varies' if fewest == 1 else '2 variables that vary'} but "
         "found "
-        f"{f'only {listed(variables)}' if variables else 'none'} in {source}"
+        f"{f'only {quoted_list(variables)}' if variables else 'none'} in {source}"
         f"{', and ' if others else ''}{', '.join(others)}: add columns, or name the separator (--separator)"
     )
 
@@ -188,8 +188,8 @@ def _reward_warnings(
     if not same:
         return []
     return [
-        f"the reward {quoted(reward[0])} is an exact function of {listed(same)}: leave it out (--ignore) if "
-        "it is the reward by another name"
+        f"the reward {quoted(reward[0])} is an exact function of {quoted_list(same)}: leave it out "
+        "(--ignore) if it is the reward by another name"
     ]
 
 
