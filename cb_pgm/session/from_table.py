@@ -108,7 +108,13 @@ def settings_of(
         varied = len(rewards) > 0 and float(np.ptp(rewards)) > 0
         parents = setup.max_parents or (max(1, len(choose_reward_parents(problem.inside))) if varied else 1)
         settings = setup.settings(
-            reward, states, scale, max_parents=parents, source=source, merged=table.merged
+            reward,
+            states,
+            scale,
+            max_parents=parents,
+            source=source,
+            merged=table.merged,
+            decimal=table.decimal,
         )
         return settings, tuple(notes)
 
@@ -131,6 +137,7 @@ def settings_of(
         marginals=replace(problem.marginals(states), reward_mean=float(asked.mean())),
         source=source | {"graph": used.method},
         merged=table.merged,
+        decimal=table.decimal,
     )
     entry = Entry(setup.policy, "estimated", settings.new_policy())
     notes += [*used.warnings, *(f"the graph was repaired: {repair}" for repair in used.repairs)]

@@ -100,7 +100,7 @@ def check_rows(
         If a column is missing, there are too many rows, or a field doesn't fit; the error names its line and
         column.
     """
-    table = given.table
+    table = given.table if settings.decimal is None else given.table.with_mark(settings.decimal)
     _check_columns(table, settings)
     if not 1 <= table.n_rows <= pull.left:
         raise SessionError(
@@ -313,4 +313,4 @@ def _from_mappings(rows: Iterable[Mapping[str, object]]) -> RawTable:
     for name in names:
         builders[name].add(("" if row[name] is None else str(row[name]) for row in given), len(given))
     columns = {name: builder.column() for name, builder in builders.items()}
-    return RawTable(names, columns, len(given), "", source)
+    return RawTable(names, columns, len(given), "", source, decimal=".")

@@ -142,6 +142,9 @@ class SessionSettings:
         For each variable with rare states merged into one, those states and the name of the one.
     na
         The texts that are missing values, as empty fields are.
+    decimal
+        The decimal mark of the table's numbers, "." or ","; None where nothing settles it.
+        Rows that don't settle it themselves are read so.
     trusted
         Whether a person named the policy, and not only a file: then one of their own may be imported.
     """
@@ -165,6 +168,7 @@ class SessionSettings:
     source: Mapping[str, Any] = field(default_factory=dict)
     merged: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     na: tuple[str, ...] = MISSING_TEXTS
+    decimal: str | None = None
     trusted: bool = field(default=False, metadata=_NOT_READ)
 
     def __post_init__(self) -> None:
@@ -184,6 +188,8 @@ class SessionSettings:
                 f"Expected a positive noise scale and at least one parent but found {self.noise_scale} and "
                 f"{self.max_parents}: change --noise-scale or --max-parents"
             )
+        if self.decimal not in (None, ".", ","):
+            raise SessionError(f'Expected "." or "," as the decimal mark but found {self.decimal!r}')
         if not 0 < self.failure_prob < 1:
             raise SessionError(
                 f"Expected a failure probability between 0 and 1 but found {self.failure_prob}: change "

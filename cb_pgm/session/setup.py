@@ -118,6 +118,7 @@ class Setup(TableSettings, EstimateSettings):
         marginals: Marginals | None = None,
         source: Mapping[str, Any] | None = None,
         merged: Mapping[str, Mapping[str, str]] | None = None,
+        decimal: str | None = None,
     ) -> SessionSettings:
         """Return the settings of the session, with the parts that were estimated.
 
@@ -135,8 +136,8 @@ class Setup(TableSettings, EstimateSettings):
             The essential graph and the marginals, for policies that work on a graph.
         source
             Where the data come from, for the record.
-        merged
-            For each variable with rare states merged into one, those states and the name of the one.
+        merged, decimal
+            As in `SessionSettings`.
 
         Raises
         ------
@@ -165,6 +166,7 @@ class Setup(TableSettings, EstimateSettings):
             seed=secrets.randbits(32) if self.seed is None else self.seed,
             source={"versions": versions, **(source or {})},
             merged=merged or {},
+            decimal=decimal,
             na=tuple(self.na),
             trusted=True,
         )

@@ -122,29 +122,28 @@ class RawTable:
     warnings: tuple[str, ...] = field(default=())
     decimal: str | None = None
 
+    def with_mark(self, decimal: str) -> RawTable:
+        """Return the table with this decimal mark where its own columns don't settle it."""
+        if self.decimal is not None:
+            return self
+        columns = {name: replace(column, decimal=decimal) for name, column in self.columns.items()}
+        return replace(self, columns=columns, decimal=decimal)
 
-def with_decimals(
-    table: RawTable, decimal: str | None, *, written: Collection[str], comma_separates: bool
-) -> RawTable:
+
+def with_decimals(table: RawTable, *, written: Collection[str], comma_separates: bool) -> RawTable:
     """Return the table with the decimal marks of its columns, and a warning where nothing settles them.
 
     Parameters
     ----------
     table
         The table as read.
-    decimal
-        The mark, if it is known.
     written
         The columns that people or programs wrote as text; the others have decimal points.
     comma_separates
         As in `decimal_marks`.
     """
     texts = {name: [text for text in table.columns[name].texts if text] for name in written}
-    warnings: list[str] = []
-    if decimal is None:
-        marks, decimal, warnings = decimal_marks(texts, comma_separates=comma_separates)
-    else:
-        marks = dict.fromkeys(written, decimal)
+    marks, decimal, warnings = decimal_marks(texts, comma_separates=comma_separates)
     columns = {name: replace(column, decimal=marks.get(name, ".")) for name, column in table.columns.items()}
     return replace(table, columns=columns, decimal=decimal, warnings=(*table.warnings, *warnings))
 

@@ -59,7 +59,6 @@ def read_text(
     separator: str | None = None,
     encoding: str | None = None,
     skip_rows: int = 0,
-    decimal: str | None = None,
     ignore: Collection[str] = (),
     na: Collection[str] = (),
     progress: Progress | None = None,
@@ -78,8 +77,6 @@ def read_text(
         isn't UTF-8.
     skip_rows
         The number of lines above the header.
-    decimal
-        The decimal mark, "." or ","; None: found from the columns.
     ignore
         The names of columns to leave out.
     na
@@ -133,7 +130,7 @@ def read_text(
             "whole"
         ) from None
     table = replace(table, sha256=file.digest.hexdigest())
-    return with_decimals(table, decimal, written=tuple(table.columns), comma_separates=lines.separator == ",")
+    return with_decimals(table, written=tuple(table.columns), comma_separates=lines.separator == ",")
 
 
 class _Lines:

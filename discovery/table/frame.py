@@ -54,7 +54,6 @@ def read_frame(
         digest.update(column.codes.tobytes())
     return with_decimals(
         RawTable(names, columns, len(frame), digest.hexdigest(), source),
-        None,
         written=[name for name, values in series.items() if not is_numeric_dtype(values)],
         comma_separates=True,
     )
