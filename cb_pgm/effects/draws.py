@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,7 @@ def draw_models(
     `cb_pgm.processes.mapped`). `progress` is called with 1 after each draw.
     """
     seeds = np.random.SeedSequence(seed).spawn(draws)
+    source = replace(source, settings=source.settings.for_resamples().shared(draws, jobs))
     found = []
     for part in mapped(_draw, source, seeds, jobs=jobs, dask=dask):
         found.append(part)
@@ -117,7 +118,7 @@ def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     """Take one resampled table and the models of it."""
     rng = np.random.default_rng(seed)
     rows = source.rows if source.graph is not None else source.rows.resampled(rng)
-    graph, equivalent_sample_size = _graph_of(rows, source.graph, source.settings.for_resamples())
+    graph, equivalent_sample_size = _graph_of(rows, source.graph, source.settings)
     sampler = ClassSampler(graph)
     sets, weights = list(source.reward_parents), _weights(rows, source.reward_parents)
     models = []

@@ -153,7 +153,7 @@ def edge_confidence(
     """
     if resamples < 1:
         raise EstimationError(f"Expected at least one resampled table but found {resamples}: take 100")
-    settings = settings or EstimateSettings()
+    settings = (settings or EstimateSettings()).resolved().shared(resamples, jobs)
     table = _sorted_rows(table)
     counts: dict[Arrow, Counter[str]] = {}
     seeds = np.random.SeedSequence(seed).spawn(resamples)

@@ -22,7 +22,8 @@ search
     max_conditions (the size of the largest conditioning sets, no limit). GES and BOSS take score ("bdeu" or
     "bic"), equivalent_sample_size (what the prior of BDeu is worth in rows, chosen by the data) and
     structure_prior (how many parents a variable is expected to have, 1). All but Chow-Liu take time_limit
-    (seconds after which the search ends with the best graph so far, no limit).
+    (seconds after which the search ends with the best graph so far, no limit; all searches on resampled
+    tables together have as long).
 
 For example:
 

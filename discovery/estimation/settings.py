@@ -54,7 +54,8 @@ class EstimateSettings:
     structure_prior
         GES and BOSS: how many parents BDeu expects; None: one.
     time_limit
-        Seconds after which the search ends with the best graph so far; None: no limit.
+        Seconds after which the search ends with the best graph so far; None: no limit. Searches on resampled
+        tables have as long, all of them together.
     """
 
     method: Method = "ges-boss"
@@ -84,7 +85,7 @@ class EstimateSettings:
             If a knowledge file can't be read (`read_knowledge`).
         """
         known = self.known
-        return replace(self, knowledge=known, **known.search)
+        return replace(self, knowledge=replace(known, search={}), **known.search)
 
     def for_resamples(self) -> EstimateSettings:
         """Return the settings with which the graphs of many resampled tables are estimated.
@@ -92,6 +93,12 @@ class EstimateSettings:
         "ges-boss" becomes "boss", which takes a seventh of the time on alarm and a tenth on insurance.
         """
         return replace(self, method="boss") if self.method == "ges-boss" else self
+
+    def shared(self, searches: int, jobs: int = 1) -> EstimateSettings:
+        """Return the settings of one of many searches in so many processes, which share the time limit."""
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=self.time_limit * min(jobs, searches) / searches)
 
     def estimate_keywords(self) -> dict[str, Any]:
         """Return the settings as keywords of `discovery.estimate`."""
