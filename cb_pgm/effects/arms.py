@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.effects.canonical import Rows
-from cb_pgm.effects.parents import joint_index
 from cb_pgm.model.intervention import Intervention
+from cb_pgm.model.joint_states import joint_index
 
 __all__ = ["Arm", "arms_of"]
 

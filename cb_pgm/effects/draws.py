@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.effects.canonical import Rows
-from cb_pgm.effects.parents import joint_index, set_score
+from cb_pgm.effects.parents import set_score
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.exact import ExactInference
 from cb_pgm.model.fitting import is_binary
+from cb_pgm.model.joint_states import joint_index
 from cb_pgm.processes import mapped
 from discovery import EssentialGraph, estimate
 from discovery.estimation.settings import EstimateSettings

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.model.fitting import is_binary
+from cb_pgm.model.joint_states import joint_index
 
-__all__ = ["joint_index", "likely_parents", "set_score"]
+__all__ = ["likely_parents", "set_score"]
 
 _LIKELY = 20  # sets that are widened further at a time
 _NEGLIGIBLE = 12.0  # nats below the best score
@@ -96,14 +97,6 @@ def _are_plenty(codes: NDArray[np.int16], cards: Sequence[int]) -> bool:
         return False
     cells = joint_index(codes, tuple(range(len(cards))), tuple(cards))
     return bool(np.bincount(cells, minlength=size).min() >= _PLENTY)
-
-
-def joint_index(codes: NDArray[np.int16], columns: Columns, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return for each row the index of its joint state, the last column changing fastest."""
-    cells = np.zeros(len(codes), dtype=np.int64)
-    for column, card in zip(columns, shape, strict=True):
-        cells = cells * card + codes[:, column]
-    return cells
 
 
 def _bernoulli(rewards: NDArray[np.float64]) -> Callable[[NDArray[np.int64]], tuple[float, int]]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.model.intervention import States
+from cb_pgm.model.joint_states import joint_index
 from cb_pgm.model.pgmpy_networks import fitted_model
 from cb_pgm.model.system import CausalSystem
 from discovery.estimation.contingency import Contingency
@@ -156,7 +157,7 @@ def fit_reward(table: DiscreteTable, parents: Sequence[str], equivalent_sample_s
     rewards = rewards_of(table)
     columns = tuple(sorted(table.variables.index(parent) for parent in parents))
     shape = tuple(len(table.states[table.variables[column]]) for column in columns)
-    rows = _joint_index(table.codes, columns, shape)
+    rows = joint_index(table.codes, columns, shape)
     size = math.prod(shape)
     prior = equivalent_sample_size / size
     totals = np.bincount(rows, rewards, minlength=size)
@@ -221,7 +222,7 @@ def _gaussian_bic(
     n_rows, total = len(rewards), float(centred @ centred)
 
     def bic(columns: tuple[int, ...]) -> float:
-        rows = _joint_index(table.codes, columns, tuple(cards[column] for column in columns))
+        rows = joint_index(table.codes, columns, tuple(cards[column] for column in columns))
         counts = np.bincount(rows)
         seen = counts > 0
         explained = float(np.sum(np.bincount(rows, centred)[seen] ** 2 / counts[seen]))
@@ -230,13 +231,3 @@ def _gaussian_bic(
         return -n_rows / 2 * math.log(residual) - penalty
 
     return bic
-
-
-def _joint_index(
-    codes: NDArray[np.int16], columns: tuple[int, ...], shape: tuple[int, ...]
-) -> NDArray[np.int64]:
-    """Return for each row the index of the joint state of `columns`, the last one changing fastest."""
-    rows = np.zeros(len(codes), dtype=np.int64)
-    for column, card in zip(columns, shape, strict=True):
-        rows = rows * card + codes[:, column]
-    return rows

@@ -137,6 +137,13 @@ class ArmTotals:
         totals.in_unit_interval = records.in_unit_interval
         return totals
 
+    def extended(self, arms: Sequence[Intervention]) -> ArmTotals:
+        """Return the same totals with further arms, which have no rows."""
+        totals, n = ArmTotals((*self.arms, *arms)), len(self.arms)
+        totals.rows[:n], totals.totals[:n] = self.rows, self.totals
+        totals.rounds, totals.in_unit_interval = self.rounds, self.in_unit_interval
+        return totals
+
     def add(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
         """Count `rewards`, float64 [m], for their arm; under any other intervention they only add to t."""
         size = len(rewards)

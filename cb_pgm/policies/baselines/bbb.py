@@ -20,10 +20,11 @@ from scipy.special import betaln
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.records import all_in_unit_interval
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
+from cb_pgm.model.joint_states import joint_index
 from cb_pgm.policies.arm_policy import ArmPolicy
 from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE
-from cb_pgm.policies.baselines.parent_sets import likely_parent_sets
 from cb_pgm.policies.context import PolicyContext
+from discovery.estimation.parent_sets import likely_parent_sets
 
 if TYPE_CHECKING:  # it imports networkx, which a policy without rows doesn't need
     from discovery.graphs.essential_graph import EssentialGraph
@@ -208,11 +209,9 @@ class BackdoorBandit(ArmPolicy):
         self, codes: NDArray[np.int16], rewards: NDArray[np.float64], column: int, given: tuple[int, ...]
     ) -> NDArray[np.float64]:
         sizes = [len(values) for values in self.states.values()]
-        cells = codes[:, column].astype(np.int64)
-        for other in given:
-            cells = cells * sizes[other] + codes[:, other]
-        shape = sizes[column], math.prod(sizes[other] for other in given)
-        size = math.prod(shape)
+        cards = [sizes[each] for each in (column, *given)]
+        cells, size = joint_index(codes, (column, *given), cards), math.prod(cards)
+        shape = cards[0], size // cards[0]
         rows = np.bincount(cells, weights=np.ones(len(cells)), minlength=size)
         totals = np.bincount(cells, weights=rewards, minlength=size)
         return backdoor_estimate(np.reshape(rows, shape), np.reshape(totals, shape))

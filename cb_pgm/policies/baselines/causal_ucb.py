@@ -7,7 +7,7 @@ Source: Lu, Meisami, Tewari & Yan, "Regret analysis of bandit problems with caus
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from cb_pgm.errors import PolicyError
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
+from cb_pgm.model.joint_states import joint_index
 from cb_pgm.model.system import CausalSystem
-from cb_pgm.policies.arms import ArmTotals, checked_parents, single_variable_arms
-from cb_pgm.policies.base import Policy
+from cb_pgm.policies.arm_policy import ArmPolicy
+from cb_pgm.policies.arms import checked_parents, single_variable_arms
 from cb_pgm.policies.context import PolicyContext
 
 __all__ = ["CausalUCB", "parent_distributions"]
@@ -53,7 +54,7 @@ def parent_distributions(system: CausalSystem) -> dict[Intervention, NDArray[np.
     return dict(zip(arms, shares, strict=True))
 
 
-class CausalUCB(Policy):
+class CausalUCB(ArmPolicy):
     """Pull the arm with the highest Σ_z P(parents = z | arm) · (mean_z + σ√(2 log t / n_z)).
 
     Every row counts for its parents' joint state z, under any intervention. A joint state without rows counts
@@ -86,6 +87,7 @@ class CausalUCB(Policy):
 
     name = "causal-ucb"
     learns_from_any_row = True
+    takes_unknown_fields = False
 
     def __init__(
         self,
@@ -102,11 +104,9 @@ class CausalUCB(Policy):
             self.noise_scale if parent_noise_scale is None else float(parent_noise_scale)
         )
         self._parents = checked_parents(self.states, parents)
-        variables = list(self.states)
-        sizes = [len(self.states[name]) for name in self._parents]
-        self._columns = np.array([variables.index(name) for name in self._parents])
-        self._strides = np.array([math.prod(sizes[place + 1 :]) for place in range(len(sizes))])
-        arms, n_cells = single_variable_arms(self.settable), math.prod(sizes)
+        self._columns = [list(self.states).index(name) for name in self._parents]
+        self._cards = [len(self.states[name]) for name in self._parents]
+        arms, n_cells = single_variable_arms(self.settable), math.prod(self._cards)
         # One row for each arm and one column for each joint state; the last of both are do() by itself.
         self._all_shares = np.zeros((len(arms) + 1, n_cells + 1))
         for place, arm in enumerate(arms):
@@ -117,9 +117,6 @@ class CausalUCB(Policy):
     @property
     def reward_variables(self) -> tuple[str, ...]:
         return self._parents
-
-    def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        return self._arms
 
     @classmethod
     def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
@@ -132,9 +129,8 @@ class CausalUCB(Policy):
         return super().from_context(context, **(known | settings))
 
     def _begin(self, rng: np.random.Generator) -> None:
-        self._arms = ArmTotals(self.possible_arms)
-        self._shares = self._all_shares[: len(self._arms.arms)]
-        self._pulls = [Pull(arm) for arm in self._arms.arms]
+        super()._begin(rng)
+        self._shares = self._all_shares[: len(self.arms)]
         self._rows: NDArray[np.float64] = np.zeros(self._shares.shape[1])
         self._totals: NDArray[np.float64] = np.zeros(self._shares.shape[1])
 
@@ -156,7 +152,7 @@ class CausalUCB(Policy):
         """Count pending rows by the joint states expected under their arm, at these states' means so far."""
         before = self._rows, self._totals
         expected = np.zeros(len(self._rows))
-        for arm, shares in zip(self._arms.arms, self._shares, strict=True):
+        for arm, shares in zip(self.arms, self._shares, strict=True):
             expected += under_way.get(arm, 0) * shares
         self._rows = self._rows + expected
         self._totals = self._totals + expected * (before[1] / np.maximum(before[0], 1.0))
@@ -173,14 +169,14 @@ class CausalUCB(Policy):
         return True
 
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
-        self._arms.add(intervention, observations.rewards)
+        super()._learn(intervention, observations)
         self._count(observations)
         if not intervention:
             self._rows[-1] += len(observations)
             self._totals[-1] += observations.rewards.sum()
 
     def _count(self, observations: Observations) -> None:
-        cells = observations.codes[:, self._columns] @ self._strides
+        cells = joint_index(observations.codes, self._columns, self._cards)
         self._rows += np.bincount(cells, minlength=len(self._rows))
         self._totals += np.bincount(cells, weights=observations.rewards, minlength=len(self._rows))
 

@@ -120,12 +120,10 @@ class RAPS(ExploreThenUCB):
         on the probabilities of any descendant, in every context. Descendants that aren't children count too.
     failure_prob
         δ: the probability with which a wrong variable may be identified.
-    stop_at_one
-        Stop at the first parent, with B unchanged. The paper doesn't assume a single parent, so its algorithm
-        needs a last search that finds no further one.
     max_parents
         Stop at this number of parents, and compute B from the contexts that can then occur
-        (`raps_batch_size`); None: no limit, and B as printed.
+        (`raps_batch_size`); None: no limit, and B as printed. The search that finds no further parent is then
+        the last one.
 
     Attributes
     ----------
@@ -136,8 +134,7 @@ class RAPS(ExploreThenUCB):
     Raises
     ------
     PolicyError
-        If a gap is negative, δ is not inside (0, 1), `max_parents` is less than 1, or `stop_at_one` is used
-        while some state can't be set, since the reward may then depend on several settable variables.
+        If a gap is negative, δ is not inside (0, 1), or `max_parents` is less than 1.
 
     Notes
     -----
@@ -154,21 +151,13 @@ class RAPS(ExploreThenUCB):
         effect_gap: float,
         failure_prob: float = 0.05,
         noise_scale: float = 1.0,
-        stop_at_one: bool = False,
         max_parents: int | None = None,
         settable: States | None = None,
     ) -> None:
         super().__init__(states, noise_scale=noise_scale, settable=settable)
         if max_parents is not None and max_parents < 1:
             raise PolicyError(f"Expected max_parents of at least 1 but found {max_parents}")
-        for name, values in self.states.items():
-            if stop_at_one and self.settable.get(name) != values:
-                raise PolicyError(
-                    f"Expected every state settable with stop_at_one=True but {name!r} has one that isn't: "
-                    f"leave stop_at_one out"
-                )
         self.requirements = Requirements(reward_gap, effect_gap, failure_prob, self.noise_scale)
-        self.stop_at_one = stop_at_one
         self.max_parents = max_parents
         self.batch = raps_batch_size(
             len(self.states),
@@ -194,7 +183,7 @@ class RAPS(ExploreThenUCB):
             which = "reward gap" if self.requirements.reward_gap <= 0 else "effect gap"
             self._fallback = f"the {which} is 0, so no number of pulls is enough"
             return
-        most = 1 if self.stop_at_one else self.max_parents or len(self.settable)
+        most = self.max_parents or len(self.settable)
         below: set[str] = set()  # descendants of the parents found, none of which is a parent
         while len(self._found) < most:
             candidates = [name for name in self.settable if name not in self._found and name not in below]

@@ -12,11 +12,11 @@ from scipy.stats import betabinom
 
 from cb_pgm import CausalSystem, Intervention, Observations, PolicyError, Pull, instances, simulate
 from cb_pgm.policies.baselines.bbb import BackdoorBandit, backdoor_estimate
-from cb_pgm.policies.baselines.parent_sets import exact_parent_sets, likely_parent_sets, local_parent_sets
 from cb_pgm.policies.thompson import ThompsonSampling
 from discovery import EssentialGraph
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import BDeu
+from discovery.estimation.parent_sets import exact_parent_sets, likely_parent_sets, local_parent_sets
 
 
 def _rows(pairs: dict[tuple[int, int], tuple[int, int]]) -> Observations:

@@ -171,17 +171,17 @@ class TestRAPS:
         batches = [raps_batch_size(n, 3, 0.3, 0.3, 0.05) for n in (1000, 2000)]
         assert batches[1] / batches[0] == pytest.approx(2, rel=0.01)
 
-    @pytest.mark.parametrize("stop_at_one", [False, True])
+    @pytest.mark.parametrize("max_parents", [None, 1])
     @pytest.mark.parametrize("runs", [150, pytest.param(2000, marks=pytest.mark.slow)])
-    def test_names_the_parent_as_often_as_promised(self, stop_at_one: bool, runs: int) -> None:
+    def test_names_the_parent_as_often_as_promised(self, max_parents: int | None, runs: int) -> None:
         """Trees of 4 at δ = .2; failures: at most the binomial's 99.9 % point. 2,000 runs take 20 s."""
         wrong = 0
         for seed in range(runs):
             system = instances.tree(4, 2, noise="bernoulli", reward_means=[0, 1], seed=seed)
-            policy = _raps(system, failure_prob=0.2, stop_at_one=stop_at_one).fresh(
+            policy = _raps(system, failure_prob=0.2, max_parents=max_parents).fresh(
                 np.random.default_rng(seed)
             )
-            most = (1 + 2 * 4) * policy.batch + (0 if stop_at_one else 2 * (1 + 2 * 3) * policy.batch)
+            most = (1 + 2 * 4) * policy.batch + (0 if max_parents else 2 * (1 + 2 * 3) * policy.batch)
             asked = sum(pull.size for pull in _until_ucb(policy, system, seed))
             assert asked <= most
             wrong += policy.reward_variables != system.reward_parents
@@ -226,15 +226,7 @@ class TestRAPS:
         assert len(policy.ask().intervention) == 1
         assert "effect gap is 0" in policy.fallback
 
-    def test_refuses_to_stop_at_one_where_one_may_not_be_enough(self) -> None:
-        with pytest.raises(PolicyError, match="stop_at_one"):
-            RAPS(
-                {"A": ("0", "1"), "B": ("0", "1")},
-                reward_gap=0.1,
-                effect_gap=0.1,
-                stop_at_one=True,
-                settable={"A": ("0", "1")},
-            )
+    def test_refuses_by_name(self) -> None:
         with pytest.raises(PolicyError, match="max_parents"):
             RAPS({"A": ("0", "1")}, reward_gap=0.1, effect_gap=0.1, max_parents=0)
 

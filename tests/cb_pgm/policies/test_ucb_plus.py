@@ -16,7 +16,7 @@ STATES = {f"X{v}": ("0", "1", "2") for v in range(8)}
 
 
 def _interventions(policy: UCBPlus) -> list[Intervention]:
-    nothing, *arms = policy.fresh(np.random.default_rng(0))._arms.arms
+    nothing, *arms = policy.fresh(np.random.default_rng(0))._shown.arms
     assert nothing == {}
     return arms
 
@@ -54,7 +54,7 @@ class TestUCBPlus:
         system = instances.random_tables(5, 2, seed=1)
         policy = UCBPlus(system.states, set_size=2, horizon=500, noise_scale=0.5)
         policy = policy.fresh(np.random.default_rng(0))
-        arms, rng = list(policy._arms.arms), np.random.default_rng(1)
+        arms, rng = list(policy._shown.arms), np.random.default_rng(1)
         names = list(system.states)
         seen: dict[Intervention, list[float]] = {arm: [] for arm in arms}
         for _ in range(120):
@@ -84,12 +84,12 @@ class TestUCBPlus:
 
     def test_an_unknown_horizon_adds_interventions(self) -> None:
         policy = UCBPlus(STATES).fresh(np.random.default_rng(0))
-        before = policy._arms.arms
+        before = policy._shown.arms
         assert len(before) == 1 + math.ceil(3 * 8 / 3 * math.log(1024) / 2)
         policy.tell(Pull(before[1], 5000), Observations(np.ones((5000, 8), dtype=np.int16), np.ones(5000)))
-        assert policy._arms.arms[: len(before)] == before
-        assert len(policy._arms.arms) == 1 + math.ceil(3 * 8 / 3 * math.log(8192) / 2)
-        assert policy._arms.rows[: len(before)].sum() == 5000 * sum(
+        assert policy._shown.arms[: len(before)] == before
+        assert len(policy._shown.arms) == 1 + math.ceil(3 * 8 / 3 * math.log(8192) / 2)
+        assert policy._shown.rows[: len(before)].sum() == 5000 * sum(
             set(arm.values()) == {"1"} for arm in before
         )
 
@@ -119,7 +119,7 @@ class TestUnknownK:
         assert len(set(played)) <= 65
         assert len(policy._repeats) == 1
         assert policy._repeats[0].played.sum() == 1024
-        kept = {policy._interventions[number] for number in policy._open}
+        kept = {policy._made.arms[number] for number in policy._open}
         assert Intervention() in kept
         assert len(kept) == 33
         worst = min(np.mean(means[arm]) for arm in kept if arm in means and arm)
@@ -132,15 +132,15 @@ class TestUnknownK:
         for _ in range(1500):
             pull = policy.ask()
             before = [one.rows for one in policy._repeats]
-            number, repeated = policy._tried[pull.intervention], policy._repeated
+            number, repeated = policy._made.position(pull.intervention), policy._repeated
             if repeated is not None:
                 assert policy._repeats[repeated].played[number] > 0
                 repeats += 1
-            rows = policy._rows[number]
+            rows = policy._made.rows[number]
             policy.tell(
                 pull, Observations(np.zeros((1, 8), dtype=np.int16), rng.integers(2, size=1).astype(float))
             )
-            assert policy._rows[number] == rows + 1
+            assert policy._made.rows[number] == rows + 1
             if repeated is not None:
                 assert policy._repeats[repeated].rows == before[repeated] + 1
         assert repeats

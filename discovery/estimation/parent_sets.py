@@ -17,13 +17,11 @@ References
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-
-from cb_pgm.model.intervention import States
 
 if TYPE_CHECKING:  # it imports networkx, which a policy without rows doesn't need
     from discovery.graphs.essential_graph import EssentialGraph
@@ -40,7 +38,7 @@ _MOST_SETS = 64
 
 
 def likely_parent_sets(
-    codes: NDArray[np.int16], states: States, graph: EssentialGraph | None = None
+    codes: NDArray[np.int16], states: Mapping[str, Sequence[str]], graph: EssentialGraph | None = None
 ) -> list[ParentSets]:
     """Return the candidate parent sets of every variable, from rows `codes` [N, n] recorded under do().
 
