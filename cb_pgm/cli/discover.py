@@ -219,7 +219,7 @@ def _execute_fci(options: Namespace, settings: EstimateSettings, file: Path | No
     with whole_folder(options.out if file is None else None) as folder:
         if folder is not None:
             write_text(folder / "graph.json", graph.to_json())
-            write_text(folder / "graph.dot", _pag_text(graph, "dot"))
+            _draw_pag(graph, confidence, folder / "graph")
     if options.format is not None:
         print_text(_pag_text(graph, options.format))
     elif options.json:
@@ -236,6 +236,14 @@ def _execute_fci(options: Namespace, settings: EstimateSettings, file: Path | No
                 ]
             )
         )
+
+
+def _draw_pag(graph: MixedGraph, confidence: EdgeConfidence | None, path: Path) -> None:
+    from cb_pgm.plotting.graphs import draw_graphs, pag_frame, place_pag
+    from cb_pgm.plotting.regret import save
+
+    shares = None if confidence is None else confidence.adjacency()
+    save(draw_graphs(pag_frame(graph, shares), place_pag(graph)), path)
 
 
 def _pag_text(graph: MixedGraph, form: str) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from discovery import EssentialGraph
+    from discovery import EssentialGraph, MixedGraph
 
 __all__ = [
     "ROLES",
@@ -37,8 +37,10 @@ __all__ = [
     "draw_graphs",
     "drawn_edges_frame",
     "edge_verdicts",
+    "pag_frame",
     "place",
     "place_graph",
+    "place_pag",
     "shortened",
     "with_reward",
 ]
@@ -70,6 +72,14 @@ _HALF_HEIGHT = 0.14  # of a label's box, inches
 _CHARACTER = 0.088  # inches, at the font size below
 _FONT = 9.5
 _HEAD = 0.11  # length of an arrowhead, inches
+_ENDS = {  # what is drawn at the first and the second end of an edge with these marks
+    "→": ("", "head"),
+    "—": ("dot", "dot"),
+    "↔": ("head", "head"),
+    "∘→": ("dot", "head"),
+    "∘–∘": ("dot", "dot"),
+    "∘–": ("dot", ""),
+}
 _DOT = 0.035  # radius of the dots at the ends of an undirected edge, inches
 _LONGEST_LABEL = 28  # characters
 _WIDEST_EDGE = 4.5  # points, of an edge in all graphs
@@ -132,6 +142,28 @@ def edge_verdicts(
             share = np.nan if confidence is None else shares.get(pair, 0.0)
             rows.append((name, *edge, share, verdict))
     return _frame(rows, list(panels))
+
+
+def pag_frame(graph: MixedGraph, confidence: Mapping[tuple[str, str], float] | None = None) -> pd.DataFrame:
+    """Return the edges of a PAG as `edge_verdicts` does, and the marks of each ("∘→", for example)."""
+    shares = {frozenset(pair): share for pair, share in (confidence or {}).items()}
+    rows = [
+        (
+            "estimated",
+            one,
+            other,
+            marks in ("→", "↔"),
+            np.nan if confidence is None else shares.get(frozenset((one, other)), 0.0),
+            "edge",
+        )
+        for one, other, marks in graph.edges
+    ]
+    return _frame(rows, ["estimated"]).assign(marks=[marks for _, _, marks in graph.edges])
+
+
+def place_pag(graph: MixedGraph) -> Placement:
+    """Place a PAG's nodes by a member of its class."""
+    return place(graph.nodes, [*graph.member().edges, *graph.having("↔")])
 
 
 def drawn_edges_frame(answer: Mapping[str, Any]) -> pd.DataFrame:
@@ -360,12 +392,13 @@ def _draw_panel(axes: Axes, placement: Placement, edges: pd.DataFrame, roles: Ma
     axes.set_ylim(placement.lowest - 0.35, 0.35)
     axes.set_aspect("equal")
     axes.set_axis_off()
-    looks = zip(edges["directed"], edges["share"], edges["verdict"], strict=True)
-    for route, (directed, share, verdict) in zip(_routes(edges, placement), looks, strict=True):
+    marks = edges["marks"] if "marks" in edges else np.where(edges["directed"], "→", "—")
+    looks = zip(marks, edges["share"], edges["verdict"], strict=True)
+    for route, (mark, share, verdict) in zip(_routes(edges, placement), looks, strict=True):
         style = dict(VERDICTS[verdict][0])
         if not np.isnan(share):
             style["linewidth"] = _width(share)
-        _draw_edge(axes, route, directed, style)
+        _draw_edge(axes, route, _ENDS[mark], style)
     for node, (x, y) in placement.layout.positions.items():
         look = ROLES[roles[node]] if node in roles else _PLAIN
         _draw_node(axes, node, (x, y * _LAYER), placement.widths[node], look)
@@ -379,20 +412,22 @@ def _draw_node(axes: Axes, node: str, centre: Point, width: float, look: Mapping
     axes.text(x, y - 0.01, shortened(node), ha="center", va="center", fontsize=_FONT, zorder=4)
 
 
-def _draw_edge(axes: Axes, route: Sequence[Point], directed: bool, style: Mapping[str, Any]) -> None:
-    """Draw a smooth curve along `route`, a solid arrowhead at its end or, undirected, a dot at both ends."""
+def _draw_edge(axes: Axes, route: Sequence[Point], ends: tuple[str, str], style: Mapping[str, Any]) -> None:
+    """Draw a smooth curve along `route`, with a "head", a "dot" or nothing at each of its ends."""
     points = [np.array(point) for point in route]
-    down, up = (np.array([0.0, np.sign(b[1] - a[1]) or 1.0]) for a, b in (points[:2], points[:-3:-1]))
-    if directed:
-        tip, size = points[-1].copy(), max(_HEAD, 2.8 * style["linewidth"] / 72)
-        points[-1] = tip + size * up
-        side = np.array([0.45 * size, 0.0])
-        head = [tip, points[-1] + side, points[-1] - side]
-        axes.add_patch(Polygon(head, closed=True, color=style["color"], linewidth=0, zorder=2.5))
-    else:
-        points[0], points[-1] = points[0] + _DOT * down, points[-1] + _DOT * up
-        for end in (points[0], points[-1]):
-            dot = Circle(tuple(end), _DOT, facecolor="#FFFFFF", edgecolor=style["color"], zorder=2.6)
+    inwards = (np.array([0.0, np.sign(b[1] - a[1]) or 1.0]) for a, b in (points[:2], points[:-3:-1]))
+    for place, end, inward in zip((0, -1), ends, inwards, strict=True):
+        if end == "head":
+            tip, size = points[place].copy(), max(_HEAD, 2.8 * style["linewidth"] / 72)
+            points[place] = tip + size * inward
+            side = np.array([0.45 * size, 0.0])
+            head = [tip, points[place] + side, points[place] - side]
+            axes.add_patch(Polygon(head, closed=True, color=style["color"], linewidth=0, zorder=2.5))
+        elif end == "dot":
+            points[place] = points[place] + _DOT * inward
+            dot = Circle(
+                tuple(points[place]), _DOT, facecolor="#FFFFFF", edgecolor=style["color"], zorder=2.6
+            )
             axes.add_patch(dot)
     axes.add_patch(PathPatch(_curve(points), fill=False, capstyle="butt", zorder=2, **style))
 

@@ -12,12 +12,14 @@ from cb_pgm.plotting.graphs import (
     draw_graphs,
     drawn_edges_frame,
     edge_verdicts,
+    pag_frame,
     place,
     place_graph,
+    place_pag,
     with_reward,
 )
 from cb_pgm.plotting.regret import save
-from discovery import EssentialGraph
+from discovery import EssentialGraph, MixedGraph
 
 
 def random_graph(n: int, probability: float, seed: int) -> EssentialGraph:
@@ -143,3 +145,13 @@ def test_an_edge_is_as_wide_as_often_it_is_drawn_and_marked_if_it_decides():
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "the best arm depends on it" in legend
     assert "in 50% of graphs" in legend
+
+
+def test_a_pag_is_drawn_with_the_marks_at_the_ends_of_its_edges():
+    marks = ("→", "↔", "∘→", "∘–∘", "∘–")
+    nodes = tuple("ABCDEF")
+    graph = MixedGraph(nodes, tuple(zip(nodes, nodes[1:], marks, strict=False)))
+    figure = draw_graphs(pag_frame(graph, {("A", "B"): 0.5}), place_pag(graph))
+    (axes,) = figure.axes
+    assert sum(type(patch) is Polygon for patch in axes.patches) == 4
+    assert sum(type(patch) is Circle for patch in axes.patches) == 4
