@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cb_pgm.policies.baselines.raps import RAPS
     from cb_pgm.policies.cn_ucb import CNUCB
     from cb_pgm.policies.index_policies import KLUCB, MOSS, UCB
-    from cb_pgm.policies.screening_ucb import ScreeningUCB
+    from cb_pgm.policies.posterior import ScreeningUCB
     from cb_pgm.policies.thompson import ThompsonSampling
     from cb_pgm.session.session import Session
     from cb_pgm.simulation import Run, System, simulate
@@ -65,7 +65,7 @@ _HOME = {
     "RAPS": "policies.baselines.raps",
     "Run": "simulation",
     "RunReport": "pipeline.run_report",
-    "ScreeningUCB": "policies.screening_ucb",
+    "ScreeningUCB": "policies.posterior",
     "SearchError": "errors",
     "Session": "session.session",
     "SessionBusyError": "errors",

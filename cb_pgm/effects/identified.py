@@ -7,6 +7,7 @@ import numpy as np
 from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.parents import set_score
+from cb_pgm.evidence.hypotheses import Hypotheses
 from cb_pgm.evidence.screening import Screening
 
 __all__ = ["identified_cause"]
@@ -26,12 +27,14 @@ def identified_cause(
         return None
     if scale.residual <= 0 and not scale.binary:
         return None
-    screening = Screening(rows.cards, 1, failure_prob, scale.residual, in_unit_interval=scale.binary)
+    hypotheses = Hypotheses(rows.cards, 1, 0, scale.residual, in_unit_interval=scale.binary)
+    screening = Screening(hypotheses, failure_prob)
     order = rng.permutation(len(rows.all_rewards))
-    screening.observe(np.ascontiguousarray(rows.all_codes[order]), rows.all_rewards[order])
+    hypotheses.add(np.ascontiguousarray(rows.all_codes[order]), rows.all_rewards[order])
+    screening.update()
     if screening.left != 1:
         return None
-    cause = int(screening.candidates[screening.surviving][0, 0])
+    ((cause,),) = screening.candidates
     score = set_score(rows.all_codes, rows.all_rewards, rows.cards)
     others = (column for column in range(len(rows.cards)) if column != cause)
     has_second = any(score(tuple(sorted((cause, other)))) > score((cause,)) for other in others)

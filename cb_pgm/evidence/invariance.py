@@ -27,6 +27,7 @@ the last also if there are many arms, each with few rows, and one with many.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -34,9 +35,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cb_pgm.evidence.screening import candidate_sets
+from cb_pgm.evidence.hypotheses import Hypotheses
+from cb_pgm.evidence.kept_rows import KeptRows
+from cb_pgm.evidence.screening import has_power
 
-__all__ = ["InvarianceScreening"]
+__all__ = ["InvarianceFollowUp", "InvarianceScreening"]
 
 _PRIOR_ROWS = 4.0  # a running mean by state starts as this many rows at the overall mean
 _PRIOR_ROWS_OF_ARMS = np.array([4.0, 32.0, 256.0])  # those by state and arm, at the mean by state
@@ -69,11 +72,6 @@ class InvarianceScreening:
     rows
         Rows tested so far. The very first row only sets the origin of the rewards and is not among them.
 
-    Raises
-    ------
-    PolicyError
-        If there are more than 20,000 candidate sets.
-
     Notes
     -----
     Memory grows with candidates × joint states × arms met, up to 2²³ of them (128 MB). Arms met after that
@@ -84,7 +82,9 @@ class InvarianceScreening:
         self, n_states: Sequence[int], set_size: int, failure_prob: float, noise_scale: float
     ) -> None:
         self.threshold = -math.log(failure_prob)
-        self.candidates = candidate_sets(len(n_states), set_size)
+        self.candidates: NDArray[np.int64] = np.array(
+            list(itertools.combinations(range(len(n_states)), set_size)), dtype=np.int64
+        )
         m = len(self.candidates)
         self.surviving: NDArray[np.bool_] = np.ones(m, dtype=np.bool_)
         self.left = m
@@ -147,33 +147,10 @@ class InvarianceScreening:
         self.rows += len(rewards) - start
         self.left -= gone
 
-    def margins(self) -> NDArray[np.float64]:
-        """float64 [m]: the left side of the test for each surviving candidate, in nats, up to `threshold`."""
-        margins: NDArray[np.float64] = self._scores[0] - self._scores[1]
-        return margins
-
-    def fits(self) -> NDArray[np.float64]:
-        """Return the loss of each candidate's best fit, Σ (R_i − f(w_i))² / 2σ², float64 [m].
-
-        Those of candidates ruled out are meaningless.
-        """
-        fits: NDArray[np.float64] = self._scores[0]
-        return fits
-
-    def predictions(self, position: int) -> NDArray[np.float64]:
-        """Return the running means of the candidate at `position` per joint state, float64 [cells].
-
-        The first variable's state changes fastest, with a stride of K, the largest number of states.
-        """
-        counts, sums = self._by_state[0, position], self._by_state[1, position]
-        overall = self._total / (self.rows + 1.0)
-        means: NDArray[np.float64] = (sums + _PRIOR_ROWS * overall) / (counts + _PRIOR_ROWS)
-        return means + self._origin
-
     def contrasts(self, position: int) -> NDArray[np.float64]:
         """Return by how many rows each arm is told from the others, float64 [arms met], given a candidate.
 
-        As `Cover.contrasts`, for the rows of an arm beside those of others with the candidate's same states.
+        As `told_apart`, for the rows of an arm beside those of others with the candidate's same states.
         """
         rows, by_arm = self._by_state[0, position], self._by_arm[:, 0, position]
         shares = np.divide(by_arm, rows, out=np.zeros_like(by_arm), where=rows > 0)
@@ -185,6 +162,85 @@ class InvarianceScreening:
         if arms > have:
             more = min(max(arms, 2 * have), self._most_arms) - have
             self._by_arm = np.concatenate([self._by_arm, np.zeros((more, *self._by_arm.shape[1:]))])
+
+
+class InvarianceFollowUp:
+    """The test on the rows of a posterior, once these have refuted every set.
+
+    If one set is left, it has survived alone for a while, and each of its variables was set often enough to
+    have shown a difference between setting and observing it, it is identified.
+
+    Parameters
+    ----------
+    hypotheses
+        The posterior, whose rows are tested.
+    failure_prob, noise_scale
+        As in `InvarianceScreening`.
+    arms
+        The positions of the variable and of its state for each arm on one variable, in the order of numbers.
+    alone
+        The factor by which rows have to grow while a single set is left: false ones fall one after the
+        other, and the last of them is no better than those before it.
+
+    Attributes
+    ----------
+    test
+        The test of the sets.
+    identified
+        The positions of the identified variables; empty while there are none.
+    """
+
+    def __init__(
+        self,
+        hypotheses: Hypotheses,
+        failure_prob: float,
+        noise_scale: float,
+        arms: Sequence[tuple[int, int]],
+        alone: float,
+    ) -> None:
+        n_states = [int(states) for states in hypotheses.n_states]
+        self.test = InvarianceScreening(n_states, hypotheses.max_size, failure_prob, noise_scale)
+        self.identified: tuple[int, ...] = ()
+        self._arms, self._alone, self._alone_at = arms, alone, 0
+        self._set_rows = np.zeros(len(n_states))
+
+    def observe(self, rows: KeptRows, start: int) -> None:
+        """Test the sets with the rows kept from `start` on, as far as all their states are known."""
+        new = slice(start, rows.size)
+        complete = (rows.codes[new] >= 0).all(axis=1)
+        self._set_rows += rows.was_set(start)[complete].sum(axis=0)
+        test = self.test
+        left = test.left
+        # Rows that nobody asked for have the number −1.
+        arms = rows.places[new, 0][complete] + 1
+        test.observe(rows.codes[new][complete], rows.values[new, 0][complete], arms)
+        if left > 1 == test.left:
+            self._alone_at = test.rows
+        if test.left == 0:
+            self.identified = ()
+        elif test.left == 1 and not self.identified and test.rows >= self._alone * self._alone_at:
+            (only,) = self.left()
+            # A variable that shows the hidden cause may be left for want of rows in which it was set.
+            if has_power(self._set_rows[list(only)], test.threshold).all():
+                self.identified = only
+
+    def left(self) -> list[tuple[int, ...]]:
+        """Return the sets left, as positions of variables."""
+        return [tuple(int(v) for v in row) for row in self.test.candidates[self.test.surviving]]
+
+    def unshown(self) -> list[int]:
+        """Return the variables whose arms were pulled too seldom to show an effect beside the identified
+        set.
+        """
+        if not self.identified:
+            return []
+        contrasts = self.test.contrasts(int(np.flatnonzero(self.test.surviving)[0]))[1:]
+        rows = np.zeros(len(self._arms))
+        known = min(len(rows), len(contrasts))
+        rows[:known] = contrasts[:known]
+        shown = has_power(rows, self.test.threshold)
+        unshown = {variable for (variable, _), enough in zip(self._arms, shown, strict=True) if not enough}
+        return sorted(unshown.difference(self.identified))
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]  # numba carries no types

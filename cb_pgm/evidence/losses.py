@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+from scipy.special import rel_entr
 
-__all__ = ["LOGARITHMIC", "added_loss", "divergence", "loss"]
+__all__ = ["LOGARITHMIC", "added_loss", "divergences", "loss", "loss_of_mean"]
 
 LOGARITHMIC = 0.0  # the scale that stands for rewards in [0, 1]
 
@@ -33,12 +36,12 @@ def loss(reward: float, prediction: float, scale: float) -> float:
     return lost
 
 
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
-def divergence(first: float, second: float, scale: float) -> float:
-    """Return how much more the second prediction is expected to lose in a row if the first is right."""
+def divergences(first: NDArray[np.float64], second: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Return how much more the second predictions are expected to lose in a row if the first are right."""
     if scale > 0.0:
-        return (first - second) ** 2 / scale
-    more: float = loss(first, second, scale) - loss(first, first, scale)
+        apart: NDArray[np.float64] = (first - second) ** 2 / scale
+        return apart
+    more: NDArray[np.float64] = rel_entr(first, second) + rel_entr(1.0 - first, 1.0 - second)
     return more
 
 
@@ -46,7 +49,7 @@ def divergence(first: float, second: float, scale: float) -> float:
 def added_loss(reward: float, count: float, total: float, scale: float) -> float:
     """Return by how much a reward that joins `count` others of this `total` raises the loss of their mean."""
     if scale == 0.0:
-        more: float = _loss_of_mean(count + 1.0, total + reward) - _loss_of_mean(count, total)
+        more: float = loss_of_mean(count + 1.0, total + reward, 0.0) - loss_of_mean(count, total, 0.0)
         return more
     if count == 0.0:
         return 0.0
@@ -55,8 +58,10 @@ def added_loss(reward: float, count: float, total: float, scale: float) -> float
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
-def _loss_of_mean(count: float, total: float) -> float:
-    """Return the logarithmic loss of rewards under their own mean."""
+def loss_of_mean(count: float, total: float, scale: float) -> float:
+    """Return the loss of rewards under their own mean; that of squares less the sum of all squares."""
+    if scale > 0.0:
+        return -total * total / (count * scale) if count > 0.0 else 0.0
     lost, rest = 0.0, count - total
     if total > 0.0 and rest > 0.0:
         lost = count * math.log(count) - total * math.log(total) - rest * math.log(rest)

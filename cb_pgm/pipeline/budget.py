@@ -49,12 +49,12 @@ def _misfit(policy: CNUCB, horizon: int, unit: RewardUnit) -> str | None:
     )
     if math.isinf(batch):
         gaps = f"reward {unit.difference(needs.reward_gap):.3g} and effect {needs.effect_gap:.3g}"
-        only = ", so only screening may identify a cause" if policy.screens else ""
+        only = ", so only screening may identify a cause" if not policy.asks_first else ""
         return f"no number of pulls guarantees the answers at the gaps {gaps}{only}"
     # Screening needs no gaps and shares the rows, so that a cause may be identified long before.
     consequence = (
         "screening, on the same rows, will have to identify the cause"
-        if policy.screens
+        if not policy.asks_first
         else "it may identify no cause"
     )
     fixed = policy.evidence == "fixed"

@@ -96,7 +96,9 @@ class Policy(ABC):
         PolicyError
             If the context lacks something that the policy needs.
         """
-        made = cls(context.states, noise_scale=context.noise_scale, settable=context.settable, **settings)
+        made = cls(
+            states=context.states, noise_scale=context.noise_scale, settable=context.settable, **settings
+        )
         made._failure_prob, made.plays_do = context.failure_prob, context.plays_do
         return made
 

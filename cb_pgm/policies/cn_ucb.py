@@ -1,39 +1,31 @@
-"""CN-UCB: identify the reward's parents by interventions on central nodes, then play their arms.
+"""CN-UCB: identify the reward's parents by interventions on central nodes, with the play of screening.
 
 Source: Lu, Meisami & Tewari (2021), Algorithm 1 (trees), the forest algorithm of the appendix, and Algorithm
-2. The searches are in `cb_pgm.search`, and `cb_pgm.evidence` decides their answers from rows; this policy
-combines the two.
+2. The searches are in `cb_pgm.search`, and `cb_pgm.evidence` decides their answers from rows.
 
-Screening (`cb_pgm.evidence.screening`) can use all rows of the search, so both run on the same rows, each
-with its share of δ. With evidence="screening", whichever is certain first identifies the parents. Screening
-chooses the pulls that best separate the candidate sets while this pays, and the queries of the search get at
-most ¼√(A·t) of t rounds for A arms. Once screening has ruled out every set, the reward has more parents than
-allowed or a hidden cause, and the search goes on. Its answers compare rows in which a variable was set with
-rows under do(), and need no assumption about hidden causes of the reward.
-
-With the other kinds of evidence the search comes first, as in the paper, and screening is a guard. The graph
-may be estimated and the gaps guessed, so the result of the search may be wrong. Once the rows contradict it,
-`fallback` says so and the policy goes on by screening.
+The search asks; its rows are rows like any others, and its answers are facts: the sets that they rule out
+leave the posterior (`cb_pgm.evidence.hypotheses`), by which the policy plays. The graph may be estimated
+and the gaps guessed, so a fact may be wrong. Once the rows refute every set that the facts leave, the facts
+are dropped, and `fallback` says so.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from cb_pgm import search
 from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.base import Requirements
 from cb_pgm.evidence.budget import FailureBudget
+from cb_pgm.evidence.hypotheses import Drawn
+from cb_pgm.evidence.tuned import Tuned
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
-from cb_pgm.policies.arms import ArmTotals, joint_arms, single_variable_arms
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.graph_policy import EVIDENCE, GraphPolicy
-from cb_pgm.policies.identified_play import IdentifiedPlay
-from cb_pgm.policies.screening_ucb import ScreeningUCB
+from cb_pgm.policies.graph_policy import EVIDENCE, check_variables
+from cb_pgm.policies.posterior import ScreeningUCB
 from cb_pgm.search.trace import QueryRecord, SearchTrace
 
 if TYPE_CHECKING:
@@ -42,18 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CNUCB"]
 
-# Times √(arms · rounds): the largest number of rounds on the search's queries while screening has sets left.
-_SHARE = 0.25
-_ASK_AGAIN = 1.02  # growth of the rounds after which a query that wasn't affordable is tried again
 
-
-class _Guard(ScreeningUCB):
-    """Screening as a guard of a search on the graph, which goes on where screening rules out every set."""
-
-    _follows_by_invariance = False
-
-
-class CNUCB(GraphPolicy):
+class CNUCB(ScreeningUCB):
     """Central Node UCB.
 
     Parameters
@@ -69,25 +51,25 @@ class CNUCB(GraphPolicy):
         all variables are settable in the reward variable's chain component and in those not upstream of it,
         the effective gaps suffice (`CausalSystem.effective_gaps`).
     failure_prob
-        δ, divided as in `budget`.
+        δ, shared out by `budget`.
     noise_scale
         σ, as in `Policy`.
     evidence
-        "screening" runs screening and the search on the same rows, with sequential evidence for the queries.
-        "sequential" runs the search first, each query until its answer is certain. "fixed" pulls each arm of
-        a query B times, as in the paper; it has the same guarantee and needs about ten times the pulls on
-        random trees.
+        "screening" asks as long as queries cost little beside all other rounds (`DiscriminatingPulls`),
+        with sequential evidence. "sequential" asks first, each query until its answer is certain. "fixed"
+        pulls each arm of a query B times, as in the paper; it has the same guarantee and needs several
+        times the pulls.
     variant
         "sound" uses the paper's algorithms for trees and forests, corrected, and a search that is correct on
         every graph otherwise. "paper" uses Algorithm 2, corrected, which ends in a clique.
     max_parents
         The largest number of parents. With more than one, the search goes on after the first parent until it
-        finds no further one (`search.multiple`), and then their joint states are played.
+        finds no further one (`search.multiple`).
     settable
         As in `Policy`.
     priority
         The order in which to search chain components, where the graph doesn't determine it.
-    parent_noise_scale
+    parent_noise_scale, tuned
         As in `ScreeningUCB`.
 
     Raises
@@ -98,6 +80,8 @@ class CNUCB(GraphPolicy):
     """
 
     name = "cn-ucb"
+    learns_from_any_row = False  # a query compares rows of its arms with rows under do()
+    takes_unknown_fields = False
 
     def __init__(
         self,
@@ -115,126 +99,67 @@ class CNUCB(GraphPolicy):
         settable: States | None = None,
         priority: Sequence[str] | None = None,
         parent_noise_scale: float | None = None,
+        tuned: Tuned = Tuned(),  # noqa: B008  # frozen
     ) -> None:
         super().__init__(
-            graph,
             states,
-            marginals,
-            reward_gap=reward_gap,
-            effect_gap=effect_gap,
             failure_prob=failure_prob,
             noise_scale=noise_scale,
-            evidence="sequential" if evidence == "screening" else evidence,
+            parent_noise_scale=parent_noise_scale,
             max_parents=max_parents,
             settable=settable,
-            priority=priority,
+            tuned=tuned,
         )
+        check_variables(self.states, graph, marginals)
+        self.evidence = "sequential" if evidence == "screening" else evidence
+        if self.evidence not in EVIDENCE:
+            raise PolicyError(
+                f"Expected evidence to be screening, sequential or fixed but found {evidence!r}"
+            )
         if variant not in ("sound", "paper"):
             raise PolicyError(f"Expected variant to be sound or paper but found {variant!r}")
         if variant == "paper" and (self.settable != self.states or max_parents > 1):
             raise PolicyError(
                 'Expected every variable settable and one parent with variant="paper": use variant="sound"'
             )
-        self.variant = variant
-        self.parent_noise_scale = parent_noise_scale
-        self.screens = evidence == "screening"
+        self.graph, self.marginals, self.variant, self.priority = graph, marginals, variant, priority
+        self.asks_first = evidence != "screening"
         eighth = failure_prob / 8
-        if self.screens:
-            self._budget = FailureBudget(
-                identification=2 * eighth,
-                invariance=eighth / 2,
-                search=2 * eighth,
-                verification=eighth / 2,
-                intervals=3 * eighth,
-            )
-        else:
-            self._budget = FailureBudget(
-                search=4 * eighth, guard=2 * eighth, verification=eighth, intervals=eighth
-            )
-        self.requirements = replace(self.requirements, failure_prob=self._budget.search)
+        self._budget = FailureBudget(
+            identification=2 * eighth, invariance=eighth, search=3 * eighth, intervals=2 * eighth
+        )
+        self.requirements = Requirements(reward_gap, effect_gap, self._budget.search, self.noise_scale)
 
     @classmethod
     def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
-        known = {"parent_noise_scale": context.parent_noise_scale}
+        graph, marginals = context.known_graph(cls.name)
+        reward_gap, effect_gap = context.known_gaps(cls.name)
+        known = {
+            "graph": graph,
+            "marginals": marginals,
+            "reward_gap": reward_gap,
+            "effect_gap": effect_gap,
+        }
         return super().from_context(context, **(known | settings))
-
-    @property
-    def budget(self) -> FailureBudget:
-        return self._budget
-
-    @property
-    def sets_several(self) -> bool:
-        return self.max_parents > 1
-
-    @property
-    def reward_variables(self) -> tuple[str, ...]:
-        if self._result_stands and self.result is not None and not self._guard.reward_variables:
-            return self.result.reward_variables
-        if self.screens or not self._result_stands:
-            return self._guard.reward_variables
-        return self.result.reward_variables if self.result is not None else ()
-
-    @property
-    def assumption(self) -> str | None:
-        named = self.reward_variables
-        if not named or not self.screens:
-            return super().assumption
-        return (
-            self._guard.assumption
-            if named == self._guard.reward_variables
-            else self._guard.assumption_of(named)
-        )
-
-    @property
-    def fallback(self) -> str | None:
-        return self._fallback or (None if self._searching and not self.screens else self._guard.fallback)
 
     @property
     def story(self) -> SearchTrace:
         return SearchTrace.of(self._asked, self.result, self.graph)
 
-    def means(self) -> Iterable[tuple[Intervention, int, float]]:
-        for intervention, record in self._evidence.records:
-            if intervention:
-                yield intervention, record.rows, record.mean
-
-    def means_if_identified(self) -> Iterable[tuple[Intervention, int, float]]:
-        return self._guard.means_if_identified() if self.screens or not self._result_stands else ()
-
     # -- state -----------------------------------------------------------------------------------------------
 
     def _begin(self, rng: np.random.Generator) -> None:
+        super()._begin(rng)
         self.result: search.SearchResult | None = None
-        self._fallback: str | None = None
-        self._arms: ArmTotals | None = None  # to be played if the search left several candidates
-        self._play: IdentifiedPlay | None = None  # if the search identified the reward's parents
-        self._rounds = 0
         self._asked: list[QueryRecord] = []
-        self._asked_until = 0
-        self._asking = False
-        self._query_rounds = 0
-        self._ask_again_at = 0
-        self._guard = (ScreeningUCB if self.screens else _Guard)(
-            self.states,
-            failure_prob=2 * (self._budget.identification or self._budget.guard),
-            noise_scale=self.noise_scale,
-            parent_noise_scale=self.parent_noise_scale,
-            max_parents=self.max_parents,
-            settable=self.settable,
-        ).fresh(rng)
-        self._result_stands = True
+        self._asked_until, self._ask_again_at = 0, 0.0
         self._evidence = EVIDENCE[self.evidence](
             self.states, self.settable, self.marginals, self.requirements
         )
-        self._n_arms = len(single_variable_arms(self.settable))
-        self._search = self._chosen_search()
-        self._searching = True
-        impossible = self._evidence.impossible()
-        if impossible is not None:
-            self._searching = False
-            self._fallback = impossible
-            self._arms = ArmTotals(self.possible_arms)
-        else:
+        self._fallback = self._evidence.impossible()
+        self._search: search.Search | None = None
+        if self._fallback is None:
+            self._search = self._chosen_search()
             self._advance(None)
 
     def _chosen_search(self) -> search.Search:
@@ -251,187 +176,107 @@ class CNUCB(GraphPolicy):
 
     def _advance(self, probe: search.Probe | None) -> None:
         """Send the search the answer to its last query, and begin its next query or take its result."""
-        if probe is not None:
-            pulls, change = self._rounds - self._asked_until, self._evidence.reward_change(self._query)
-            self._asked.append(QueryRecord(self._query, probe, pulls, change))
-            self._asked_until = self._rounds
+        if self._search is None:
+            return
         try:
             query = next(self._search) if probe is None else self._search.send(probe)
         except StopIteration as end:
-            self._finish(end.value)
+            self._search, self.result = None, end.value
+            self._take_result(end.value)
         else:
             self._query: search.Query = query
             self._evidence.begin(query)
 
+    def _answer(self, probe: search.Probe) -> None:
+        rounds, change = self._arms.rounds, self._evidence.reward_change(self._query)
+        self._asked.append(QueryRecord(self._query, probe, rounds - self._asked_until, change))
+        self._asked_until = rounds
+        if self.max_parents == 1 or not probe.is_ancestor:
+            # After a yes about one parent another one may still be anywhere.
+            self._exclude(self.story.questions[-1].ruled_out)
+        self._advance(probe)
+
+    # -- facts -----------------------------------------------------------------------------------------------
+
+    def _exclude(self, names: Collection[str]) -> None:
+        """Leave out the sets that hold one of these variables, since the answers rule it out as a parent."""
+        self._facts |= {self._variables.index(name) for name in names}
+        holds_one = np.isin(self.hypotheses.sets, [*self._facts])
+        self.hypotheses.exclude(np.asarray(holds_one.any(axis=1)))
+        self._take_stock()
+
+    def _take_result(self, result: search.SearchResult) -> None:
+        left = result.reward_variables or (result.candidates if self.max_parents == 1 else ())
+        if left:
+            self._exclude([name for name in self._variables if name not in left])
+        else:
+            self._fallback = self._fallback or result.note
+
+    def _take_stock(self) -> None:
+        self.screening.update()
+        if not self.screening.left and self._facts:
+            # The facts leave only what the rows refute: the graph or a gap is wrong.
+            names = " and ".join(self._names(v for v in range(len(self._variables)) if v not in self._facts))
+            self._search, self._facts = None, set()
+            self.hypotheses.include_all()
+            self._fallback = (
+                f"the rewards observed can't depend on {names or 'what the search left'} alone, so the graph "
+                f"or a gap is wrong: screening goes on"
+            )
+        super()._take_stock()
+
     # -- choosing --------------------------------------------------------------------------------------------
 
     def _next_pull(self) -> Pull:
-        self._asking = False
-        if self.screens:
-            return self._pull_of_both()
-        while self._searching:
-            pull = self._evidence.next_pull()
-            if pull is not None:
-                self._asking = True
-                return pull
-            self._advance(self._evidence.probe())
-        return self._playing() if self._plays_result else self._guard.ask()
-
-    def _pull_of_both(self) -> Pull:
-        """Return the next pull when screening and the search share the rows."""
-        guard = self._guard
-        if self._searching and not guard.reward_variables:
-            pull = guard.telling_apart({})
-            if pull is not None:
-                return pull
-            while self._searching and self._rounds >= self._ask_again_at:
-                pull = self._evidence.next_pull()
-                if pull is None:
-                    self._advance(self._evidence.probe())
-                elif self._affords(pull):
-                    self._asking = True
-                    return pull
-                else:
-                    # The rows of other pulls may answer the query by then.
-                    self._ask_again_at = math.ceil(_ASK_AGAIN * self._rounds) + 1
-        return self._playing() if self._plays_result else guard.ask()
-
-    def _affords(self, pull: Pull) -> bool:
-        """Return whether a query's pull costs little enough beside all other rounds.
-
-        While screening has sets left, it is likely to be certain first, so queries get few rounds, too.
-        """
-        most = _SHARE * math.sqrt(self._n_arms * self._rounds)
-        if self._guard.screening.left and self._query_rounds + pull.size > most:
-            return False
-        return self._guard.affords(pull)
-
-    @property
-    def _plays_result(self) -> bool:
-        """Whether to play the arms that the search found.
-
-        They aren't played if screening has ruled out every set, since the rows of all arms decide then, nor,
-        when the two share the rows, once screening has identified a set.
-        """
-        guard = self._guard
-        if not self.screens:
-            return self._result_stands and (guard.screening.left > 0 or self.result is None)
-        found = self.result is not None and bool(self.result.reward_variables)
-        return found and self._result_stands and guard.screening.left > 1
-
-    def _playing(self) -> Pull:
-        if self._play is not None:
-            return Pull(self._play.next_arm())
-        if self._arms is None:
-            raise PolicyError("Expected arms to play once the search has ended but found none")
-        return Pull(self._arms.arms[self._arms.highest_moss(self.noise_scale)])
+        return self._query_pull({}) or super()._next_pull()
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
-        if self.screens and not self._plays_result:
-            return self._guard.ask_beside(Pull(arm, size) for arm, size in under_way.items())
-        asking = self._asking  # of the pending pull, whose rows are still to be counted
-        wanted = self._next_pull()  # begins the next query if the rows since have answered the last one
-        self._asking = asking
-        if self._searching:
-            missing = wanted.size - under_way.get(wanted.intervention, 0)
-            if missing > 0:
-                return Pull(wanted.intervention, missing)
-            return self._evidence.next_pull_beside(under_way)
-        playing = self._play or self._arms
-        if not self._plays_result or playing is None:
-            return self._guard.ask_beside(Pull(arm, size) for arm, size in under_way.items())
-        with playing.counting(under_way):
-            return self._playing()
+        pull = self._query_pull(under_way)
+        if pull is None and self.asks_first and self._search is not None:
+            return None  # the next query depends on the pending rows
+        return pull or super()._pull_beside(under_way)
+
+    def _query_pull(self, under_way: Mapping[Intervention, int]) -> Pull | None:
+        """Return the next pull of the search; None if it has ended, or asks for more than is affordable."""
+        while self._search is not None and (self.asks_first or self._wants_answers()):
+            pull = self._evidence.next_pull()
+            if pull is None:
+                self._answer(self._evidence.probe())
+                continue
+            if under_way:
+                missing = pull.size - under_way.get(pull.intervention, 0)
+                pull = (
+                    Pull(pull.intervention, missing)
+                    if missing > 0
+                    else self._evidence.next_pull_beside(under_way)
+                )
+            if pull is None:
+                return None
+            states = tuple((v, self._code(v, pull.intervention)) for v in self._number(pull.intervention)[1])
+            if self.asks_first or self._questions.affords(states, self._arms.rounds):
+                self._drawn = Drawn("query", states)
+                return pull if self.asks_first else Pull(pull.intervention)  # weighed row by row
+            self._ask_again_at = 1.02 * self._arms.rounds + 1  # rows of other pulls may answer it by then
+        return None
+
+    def _wants_answers(self) -> bool:
+        return self.screening.left > 1 and self._arms.rounds >= self._ask_again_at
+
+    def _code(self, variable: int, intervention: Intervention) -> int:
+        name = self._variables[variable]
+        return self.states[name].index(intervention[name])
 
     def why(self, pull: Pull) -> str:
-        if self._asking:
-            query = self._query
-            text = f"to see whether {query.variable} moves the reward"
-            if query.undecided:
-                text += f", and which of its neighbours it moves: {', '.join(query.undecided)}"
-            return text + (f", with {', '.join(query.fixed)} held fixed" if query.fixed else "")
-        if not self._plays_result:
-            self._guard.mean_text = self.mean_text
-            return self._guard.why(pull)
-        arms = self._play.arms if self._play is not None else self._arms
-        described = arms.describe(pull.intervention, self.mean_text) if arms is not None else ""
-        return f"the highest upper confidence bound: {described}"
-
-    @property
-    def candidates(self) -> tuple[tuple[str, ...], ...] | None:
-        if not self._result_stands or self.result is None or self._guard.reward_variables:
-            return self._guard.candidates
-        named = self.result.reward_variables
-        return (named,) if named else tuple((candidate,) for candidate in self.result.candidates)
+        if self._drawn.kind != "query":
+            return super().why(pull)
+        query = self._query
+        text = f"to see whether {query.variable} has an effect on the reward"
+        if query.undecided:
+            text += f", and on which of its neighbours: {', '.join(query.undecided)}"
+        return text + (f", with {', '.join(query.fixed)} held fixed" if query.fixed else "")
 
     # -- learning --------------------------------------------------------------------------------------------
 
-    def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
-        if not super().warm_start(intervention, observations):
-            # The marginals include these rows already, but the guard can still learn from them.
-            self._guard.warm_start(intervention, observations)
-        return True
-
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
-        self._rounds += len(observations)
-        if self._asking:
-            self._query_rounds += len(observations)
-            self._guard.charge(intervention, len(observations))
         self._evidence.add(intervention, observations)
-        playing = self._play or self._arms
-        if playing is not None:
-            playing.add(intervention, observations.rewards)
-        self._guard.tell(Pull(intervention), observations)
-        if self._result_stands and self.result is not None and self._contradicted(self.result):
-            self._result_stands = False
-            names = " and ".join(self.result.reward_variables or self.result.candidates)
-            self._fallback = (
-                f"the rewards observed can't depend on {names} alone, so the graph or a gap is wrong: "
-                f"screening goes on"
-            )
-
-    def _contradicted(self, result: search.SearchResult) -> bool:
-        """Return whether the guard rules out the search's result: its parents, or every candidate left.
-
-        If the guard rules out every set, its own assumptions are wrong, which doesn't contradict the search.
-        """
-        if not self._guard.screening.left:
-            return False
-        named = result.reward_variables
-        sets = [named] if named else [(candidate,) for candidate in result.candidates]
-        return bool(sets) and all(self._guard.rules_out(chosen) for chosen in sets)
-
-    def _finish(self, result: search.SearchResult) -> None:
-        self.result = result
-        self._searching = False
-        named = result.reward_variables
-        playable = named if len(named) > 1 else self._playable(named or result.candidates)
-        if not playable:
-            self._fallback = result.note or "the answers left no candidate for the reward variable"
-            playable = tuple(self.settable)
-        if len(named) > 1:
-            arms = joint_arms(self.settable, named)
-        else:
-            arms = single_variable_arms({name: self.settable[name] for name in playable})
-        totals = ArmTotals.of(arms, self._evidence.records, self._rounds)
-        if named == tuple(playable):
-            self._play = self._guard.play_on(named, totals)
-        else:
-            self._arms = totals
-
-    def _playable(self, candidates: Sequence[str]) -> tuple[str, ...]:
-        """Return the variables whose arms include the best one, in variable order.
-
-        These are the candidates and, if a state of a candidate can't be set, all its possible ancestors: an
-        intervention on one of them may be the only way to reach that state.
-        """
-        unsettable = [
-            name for name in candidates if len(self.settable.get(name, ())) < len(self.states[name])
-        ]
-        graph = self.graph.closure()
-        return tuple(
-            name
-            for name in self.settable
-            if name in candidates
-            or (unsettable and not graph.possible_descendants(name).isdisjoint(unsettable))
-        )
+        super()._learn(intervention, observations)

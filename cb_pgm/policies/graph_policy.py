@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discovery.estimation.marginals import Marginals
     from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["EVIDENCE", "GraphPolicy"]
+__all__ = ["EVIDENCE", "GraphPolicy", "check_variables"]
 
 #: The kinds of evidence that can answer a search's queries, by name.
 EVIDENCE: Mapping[str, type[Evidence]] = {"fixed": FixedEvidence, "sequential": SequentialEvidence}
@@ -73,13 +73,7 @@ class GraphPolicy(Policy):
         priority: Sequence[str] | None = None,
     ) -> None:
         super().__init__(states, noise_scale=noise_scale, settable=settable)
-        for other in (graph.nodes, marginals.probabilities):
-            odd = sorted(set(self.states) ^ set(other))
-            if odd:
-                raise PolicyError(
-                    f"Expected the graph, the states and the marginals to hold the same variables but "
-                    f"{listed(map(repr, odd), most=5)} isn't in all of them"
-                )
+        check_variables(self.states, graph, marginals)
         if evidence not in EVIDENCE:
             raise PolicyError(f"Expected evidence to be {listed(EVIDENCE, last='or')} but found {evidence!r}")
         if max_parents < 1:
@@ -108,3 +102,14 @@ class GraphPolicy(Policy):
         )
         made.plays_do = context.plays_do
         return made
+
+
+def check_variables(states: States, graph: EssentialGraph, marginals: Marginals) -> None:
+    """Raise PolicyError if the graph, the states and the marginals don't have the same variables."""
+    for other in (graph.nodes, marginals.probabilities):
+        odd = sorted(set(states) ^ set(other))
+        if odd:
+            raise PolicyError(
+                f"Expected the graph, the states and the marginals to hold the same variables but "
+                f"{listed(map(repr, odd), most=5)} isn't in all of them"
+            )

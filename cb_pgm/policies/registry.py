@@ -222,8 +222,13 @@ POLICIES: Mapping[str, PolicyKind] = {
         needs_graph=True,
     ),
     "screening": PolicyKind(
-        "screening_ucb:ScreeningUCB",
-        "identify the reward's causes by screening, without a graph, then MOSS over their values",
+        "posterior:ScreeningUCB",
+        "sample from a posterior over the reward's causes, and test them, without a graph",
+    ),
+    "posterior-sampling": PolicyKind(
+        "posterior:PosteriorSampling",
+        "the same without any test or doubt: fast where its model holds, else without end wrong",
+        identifies=False,
     ),
     "ucb": PolicyKind("index_policies:UCB", "UCB over single-variable interventions", identifies=False),
     "moss": PolicyKind(

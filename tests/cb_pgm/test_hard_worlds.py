@@ -13,11 +13,11 @@ import hard_worlds_settings
 import numpy as np
 import pandas as pd
 import pytest
+from cb_pgm.evidence.cover import Cover
 from hard_worlds_runs import Watched, play_run, turned
 from scipy.stats import binom
 
 from cb_pgm import UCB, CausalSystem, Intervention, Policy, Pull, ScreeningUCB, instances, simulate
-from cb_pgm.evidence.cover import Cover
 
 RUNS = 1000
 DELTAS = (0.05, 0.2)

@@ -201,7 +201,7 @@ class TestNoncompliance:
             assert (receipt.rows, receipt.noncompliant, receipt.left) == (6, 1, 0)
             status = session.status()
             with session._log.reading() as trial:
-                tested = trial.policy.screening.rows
+                tested = trial.policy.hypotheses.rows.size
         assert (status.told, status.best_arm.rows) == (6, 5)
         assert status.best_arm.mean == np.mean([row["recovered"] == "yes" for row in rows[1:]])
         assert tested == 6

@@ -1,0 +1,55 @@
+"""The numbers that were chosen rather than derived, each with its reason.
+
+`scripts/numbers` plays with each of them halved and doubled; RESULTS has what that does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SETS_ALONE", "Tuned"]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What was chosen by trying.
+
+    Attributes
+    ----------
+    own
+        Prior that a joint state of a set has a mean of its own when it is set. It is a price after a table
+        that is right, and what keeps the loss finite after one that isn't.
+    split
+        Prior odds that all joint states of a set have, the same for the arms.
+    novel
+        Prior odds that one of the states that nature never takes has a mean of its own.
+    arms
+        Prior odds that the arms have nothing in common, and of sets of one variable more than are looked for.
+    prior_rows
+        Rows at the mean of all rewards from which a mean of rewards of any scale starts: means differ by half
+        of σ or so. In [0, 1] it is one row.
+    growth
+        The factor by which rows grow until larger sets are formed anew.
+    most_tried, larger_sets
+        The larger sets that are replayed then, and those of a size that are kept; both bound a row's time.
+    question_share
+        The share of the regret so far that discriminating pulls may make up with explore="regret"; with
+        "identify" it is what is left to the play.
+    alone
+        The factor by which rows have to grow while invariance screening has a single set left.
+    """
+
+    own: float = 0.003
+    split: float = 0.01
+    novel: float = 0.4
+    arms: float = 0.01
+    prior_rows: float = 4.0
+    growth: float = 1.5
+    most_tried: int = 200
+    larger_sets: int = 4
+    question_share: float = 0.1
+    alone: float = 1.4
+
+
+#: No doubts: the reward depends on one of the sets.
+SETS_ALONE = Tuned(own=0.0, split=0.0, novel=0.0, arms=0.0)
