@@ -26,7 +26,7 @@ from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE, ArmTotals, joint_arms
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.discriminating import DiscriminatingPulls
-from cb_pgm.wording import listed
+from discovery.wording import listed
 
 __all__ = ["PosteriorSampling", "ScreeningUCB"]
 

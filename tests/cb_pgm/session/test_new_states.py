@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cb_pgm.policies.posterior import ScreeningUCB
 
 from cb_pgm import Intervention, Session, SessionError, estimate_effects, read_table
 from cb_pgm.cli.program import main
 from cb_pgm.model.intervention import Observations
+from cb_pgm.policies.posterior import ScreeningUCB
 from cb_pgm.session.events import Earlier, Event
 from cb_pgm.session.replay import replay_log
 from cb_pgm.session.setup import Setup
