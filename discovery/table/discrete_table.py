@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from discovery.table.csv_reader import Progress, read_text
 from discovery.table.frame import read_frame
 from discovery.table.roles import find_reward
 from discovery.table.rows import MIN_ROWS, UsedRows, select_rows
-from discovery.table.settings import MISSING_TEXTS, BinRule, Missing, TableSettings
+from discovery.table.settings import TableSettings
 from discovery.table.spellings import noticed_spellings
 from discovery.table.variables import CodedVariables, code_variables
 from discovery.wording import no_column
@@ -131,21 +131,7 @@ class DiscreteTable:
         return tuple(self.states)
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: pd.DataFrame,
-        reward: str | None = None,
-        *,
-        ignore: Collection[str] = (),
-        keep: Collection[str] = (),
-        na: Collection[str] = MISSING_TEXTS,
-        missing: Missing = "refuse",
-        bins: int | None = None,
-        bin_rule: BinRule = "quantile",
-        merge_rare: float | None = None,
-        weights: str | None = None,
-        intervention_column: str | None = None,
-    ) -> DiscreteTable:
+    def from_frame(cls, frame: pd.DataFrame, reward: str | None = None, **settings: Any) -> DiscreteTable:
         """Take a data frame as `read_csv` takes a file: the same settings, the same refusals.
 
         Examples
@@ -156,37 +142,15 @@ class DiscreteTable:
         >>> table.states, table.rewards[:4].tolist()
         ({'rain': ('0', '1'), 'wind': ('a', 'b')}, [9.0, 4.0, 8.0, 3.0])
         """
-        settings = TableSettings(
-            ignore=ignore,
-            keep=keep,
-            na=na,
-            missing=missing,
-            bins=bins,
-            bin_rule=bin_rule,
-            merge_rare=merge_rare,
-            weights=weights,
-            intervention_column=intervention_column,
-        )
-        return read(frame, reward, settings)
+        return read(frame, reward, TableSettings(**settings))
 
 
 def read_csv(
     path: str | os.PathLike[str],
     reward: str | None = None,
     *,
-    ignore: Collection[str] = (),
-    keep: Collection[str] = (),
-    na: Collection[str] = MISSING_TEXTS,
-    missing: Missing = "refuse",
-    bins: int | None = None,
-    bin_rule: BinRule = "quantile",
-    merge_rare: float | None = None,
-    weights: str | None = None,
-    intervention_column: str | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
-    skip_rows: int = 0,
     progress: Progress | None = None,
+    **settings: Any,
 ) -> DiscreteTable:
     """Read a table of observations: a header with the columns' names, then a row per observation.
 
@@ -202,12 +166,10 @@ def read_csv(
     reward
         "col": that column's numbers; "col=state": 1 where the column has the state, else 0. The column isn't
         a variable then.
-    ignore, keep, na, missing, bins, bin_rule, merge_rare
-        As in `TableSettings`.
-    weights, intervention_column, separator, encoding, skip_rows
-        As in `TableSettings`. Rows in which a variable was set go to ``.interventional``.
     progress
         Called with the bytes read and the bytes in all, now and then.
+    **settings
+        The fields of `TableSettings`. Rows in which a variable was set go to ``.interventional``.
 
     Raises
     ------
@@ -227,21 +189,7 @@ def read_csv(
     >>> float(table.rewards.mean())
     0.1065
     """
-    settings = TableSettings(
-        ignore=ignore,
-        keep=keep,
-        na=na,
-        missing=missing,
-        bins=bins,
-        bin_rule=bin_rule,
-        merge_rare=merge_rare,
-        weights=weights,
-        intervention_column=intervention_column,
-        separator=separator,
-        encoding=encoding,
-        skip_rows=skip_rows,
-    )
-    return read(path, reward, settings, progress)
+    return read(path, reward, TableSettings(**settings), progress)
 
 
 def read(

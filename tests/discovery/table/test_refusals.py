@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -189,41 +188,6 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, damage: Damage, t
         assert message.startswith("Expected ")
         assert " but found " in message
         assert str(path) in message
-
-
-@pytest.mark.parametrize("seed", range(300))
-def test_a_file_with_random_bytes_changed_is_read_or_refused_in_a_few_lines(
-    tmp_path: Path, seed: int
-) -> None:
-    """Whatever is done to a file, nothing but a table or a `TableError` comes of it."""
-    rng = np.random.default_rng(seed)
-    content = bytearray(joined(sound_rows(rng), str(rng.choice([",", ";", "\t", "|"]))))
-    for _ in range(int(rng.integers(1, 6))):
-        place = int(rng.integers(len(content)))
-        piece = rng.choice(
-            [b'"', b",", b"\n", b"\r", b"\t", b" ", b";", b"1", b"'", b"\xc3\xa9", b"\xe2\x80\xa8", b"\\"]
-        )
-        content[place : place + int(rng.integers(2))] = bytes(piece)
-    path = tmp_path / "changed.csv"
-    path.write_bytes(content)
-    table, refusal = None, None
-    try:
-        table = read_csv(path, missing=str(rng.choice(["refuse", "drop", "state"])))
-    except TableError as error:
-        refusal = str(error)
-    if table is None:
-        assert refusal is not None
-        first, *problems = refusal.splitlines()
-        assert first.startswith("Expected ")
-        assert " but found " in first
-        assert len(problems) <= 21
-        if problems:
-            assert all(line.startswith("  ") for line in problems)
-            assert int(re.findall(r"found (\d+) problems", first)[0]) == len(problems)
-    else:
-        assert table.codes.min() >= 0
-        assert (table.codes.max(axis=0) < [len(states) for states in table.states.values()]).all()
-        assert all(len(line.splitlines()) == 1 for line in table.warnings)
 
 
 def test_the_line_at_fault_is_named(tmp_path: Path) -> None:
