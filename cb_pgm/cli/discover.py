@@ -65,8 +65,8 @@ def add_arguments(parser: Parser) -> None:
         out=f"a file for the graph, ending in {', '.join('.' + form for form in _FORMATS)}, or a folder for "
         "graph.json and its picture",
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of --bootstrap (default: 0)")
-    parser.add_argument("--jobs", type=count, default=1, metavar="N", help="number of processes (default: 1)")
+    parser.add_rare("--seed", type=seed, default=0, metavar="N", help="seed of --bootstrap (default: 0)")
+    parser.add_rare("--jobs", type=count, default=1, metavar="N", help="number of processes (default: 1)")
     add_table_rest(parser)
 
 

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cb_pgm.cli.console import progress, waiting
 from cb_pgm.cli.flags import add_flags, settings_of
 from cb_pgm.cli.options import TABLE, add_csv, add_output, add_table_rest
 from cb_pgm.cli.usage import Parser
-from cb_pgm.files import check_folder, json_text, print_text, whole_folder, write_text
+from cb_pgm.files import check_folder, json_text, print_text, whole_folder
 from cb_pgm.pipeline.settings import RunSettings
-from discovery.wording import visible
 
 if TYPE_CHECKING:
-    from cb_pgm.effects.report import EffectsReport
     from discovery.table.discrete_table import DiscreteTable
 
 __all__ = ["add_arguments", "execute"]
 
 #: The settings of `estimate_effects`, as `RunSettings` explains them.
 _FIRST = "not_settable randomised control block graphs minimize"
-_SECOND = "knowledge graph method draws jobs seed"
+_SECOND = "knowledge graph na weights method draws jobs seed"
 _REST = "failure_prob worth reward_range noise_scale"
 _GIVEN = (
     *("not_settable", "randomised", "control", "block", "graphs", "minimize", "draws", "jobs", "seed"),
@@ -37,7 +33,7 @@ def add_arguments(parser: Parser) -> None:
     parser.epilog = "example: cb-pgm effects data/kidney_stones.csv --reward success=yes --not-settable size"
     add_csv(parser)
     add_flags(parser, RunSettings, f"{TABLE} {_FIRST}", required=["reward"])
-    add_output(parser, out="folder for effects.json, effects.txt and pictures of the arms and drawn graphs")
+    add_output(parser, out="folder for effects.json, effects.txt, report.html and their pictures")
     add_flags(parser, RunSettings, _SECOND, title="more", defaults={"seed": 0, "draws": 100})
     add_flags(parser, RunSettings, _REST, rest=True)
     add_table_rest(parser)
@@ -65,7 +61,9 @@ def execute(options: Namespace) -> None:
         )
     with whole_folder(options.out) as folder:
         if folder is not None:
-            _write(report, table.variables, folder)
+            from cb_pgm.report.effects_folder import write_effects
+
+            write_effects(report, table.variables, folder)
     print_text(json_text(report.to_dict()) if options.json else report.to_text())
 
 
@@ -87,29 +85,3 @@ def _read(options: Namespace) -> DiscreteTable:
         except TableError:
             pass  # the trial's own columns may do
     return read_table(options.csv, options.reward, settings, trial=trial)
-
-
-def _write(report: EffectsReport, variables: Sequence[str], folder: Path) -> None:
-    from cb_pgm.plotting.effects import draw_effects, effects_frame
-    from cb_pgm.plotting.graphs import draw_graphs, drawn_edges_frame, place
-    from cb_pgm.plotting.regret import save
-
-    answer = report.to_dict()
-    write_text(folder / "effects.json", json_text(answer))
-    write_text(folder / "effects.txt", visible(report.to_text()))
-    title = "What the table says of every intervention"
-    level = f"{100 * (1 - report.failure_prob):.4g} %"
-    figure = draw_effects(
-        effects_frame(answer), report.do_nothing, reward=report.reward, title=title, level=level
-    )
-    save(figure, folder / "effects")
-    if not report.models:
-        return
-    edges = drawn_edges_frame(answer).sort_values("share", ascending=False, kind="stable")
-    arrows = zip(edges["source"].map(str), edges["target"].map(str), strict=True)
-    settable = {arm.variable for arm in report.arms}
-    roles = {name: "fixed" for name in variables if name not in settable}
-    roles |= dict.fromkeys(report.decision.leader, "marked")
-    meanings = {"fixed": "can't be set", "marked": "looks best to set"}
-    drawn = draw_graphs(edges, place(variables, arrows), roles=roles, meanings=meanings)
-    save(drawn, folder / "graphs")

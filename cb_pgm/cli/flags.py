@@ -46,6 +46,7 @@ def add_flags(
     rest: bool = False,
     defaults: Mapping[str, Any] | None = None,
     required: Iterable[str] = (),
+    texts: Mapping[str, str] | None = None,
 ) -> None:
     """Add a flag for each of these fields of a settings dataclass.
 
@@ -65,14 +66,17 @@ def add_flags(
         Defaults of the command that differ from the dataclass's.
     required
         The fields that have to be given.
+    texts
+        What the command says of fields that mean something else to it than the docstring says.
     """
     group = parser.rare if rest else parser if title is None else parser.add_argument_group(title)
-    texts, known = _descriptions(kind), {field.name: field for field in fields(kind)}
+    explained = _descriptions(kind) | dict(texts or {})
+    known = {field.name: field for field in fields(kind)}
     for name in names.split():
         field = known[name]
         default = field.default if field.default is not MISSING else None
         default = (defaults or {}).get(name, default)
-        short, whole = _help(texts[name], default)
+        short, whole = _help(explained[name], default)
         action = group.add_argument(
             "--" + ("policy" if name == "policies" else name.replace("_", "-")),
             dest=name,

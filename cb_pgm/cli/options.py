@@ -16,6 +16,7 @@ from discovery.table.settings import TableSettings
 
 __all__ = [
     "POLICY_REST",
+    "REAL",
     "SEARCH",
     "TABLE",
     "TABLE_HELP",
@@ -31,13 +32,22 @@ __all__ = [
 TABLE_HELP = "observations: a header, then one row for each; CSV, also .tsv or .csv.gz, or Parquet"
 
 #: The settings of a table that most tables need.
-TABLE = "reward ignore missing bins na weights"
+TABLE = "reward ignore missing bins"
 
 #: The settings of the search, which stand in the knowledge file.
 SEARCH = " ".join(SEARCH_SETTINGS)
 
 #: What else one policy may be told, for --help-all.
-POLICY_REST = "graph cold failure_prob reward_gap effect_gap max_parents reward_range noise_scale"
+POLICY_REST = "minimize graph cold failure_prob reward_gap effect_gap max_parents reward_range noise_scale"
+
+#: What a real experiment means by settings that a simulation explains otherwise.
+REAL = {
+    "noise_scale": 'σ of the rewards. None: half their range, and ½ for "column=state".',
+    "reward_range": "The lowest and the highest reward possible; others are refused. None: as in the table.",
+    "cold": "Let the policy start without the rows of the table.",
+    "horizon": "Rows in all. None: until the log is used up.",
+    "runs": "Replays of each policy, each with the rows in another order.",
+}
 
 
 def add_csv(parser: Parser) -> None:

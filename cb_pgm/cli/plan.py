@@ -33,8 +33,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--n", type=count, metavar="N", help="variables of a random tree, drawn anew for each run"
     )
-    add_flags(parser, RunSettings, "policies horizon runs failure_prob cold seed", defaults=_DEFAULTS)
-    parser.add_argument(
+    add_flags(parser, RunSettings, "policies horizon runs cold seed", defaults=_DEFAULTS)
+    add_flags(parser, RunSettings, "failure_prob", defaults=_DEFAULTS, rest=True)
+    parser.add_rare(
         "--seconds",
         type=positive,
         default=30.0,

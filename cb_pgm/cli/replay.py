@@ -6,7 +6,15 @@ from argparse import Namespace
 
 from cb_pgm.cli.console import note, waiting
 from cb_pgm.cli.flags import add_flags, count, real, settings_of
-from cb_pgm.cli.options import POLICY_REST, TABLE, add_csv, add_result, add_table_rest, check_reward_scale
+from cb_pgm.cli.options import (
+    POLICY_REST,
+    REAL,
+    TABLE,
+    add_csv,
+    add_result,
+    add_table_rest,
+    check_reward_scale,
+)
 from cb_pgm.cli.usage import Parser
 from cb_pgm.files import json_text, print_text
 from cb_pgm.pipeline.settings import RunSettings
@@ -24,18 +32,18 @@ def add_arguments(parser: Parser) -> None:
     )
     add_csv(parser)
     add_flags(parser, RunSettings, f"intervention_column {TABLE} not_settable", required=["reward"])
-    add_flags(parser, RunSettings, "policies horizon runs seed minimize", defaults=_DEFAULTS)
+    add_flags(parser, RunSettings, "policies horizon runs seed", defaults=_DEFAULTS, texts=REAL)
     parser.add_argument(
         "--batch", type=count, default=1, metavar="N", help="rows of each pull, at least (default: 1)"
     )
-    parser.add_argument(
+    parser.add_rare(
         "--fewest-rows",
         type=count,
         default=20,
         metavar="N",
         help="leave out arms with fewer than N rows (default: 20)",
     )
-    parser.add_argument(
+    parser.add_rare(
         "--hold-out",
         type=real,
         default=0.0,
@@ -43,7 +51,7 @@ def add_arguments(parser: Parser) -> None:
         help="share of the observations, drawn at random, kept for pulls of do() (default: 0)",
     )
     add_result(parser)
-    add_flags(parser, RunSettings, POLICY_REST, rest=True)
+    add_flags(parser, RunSettings, POLICY_REST, rest=True, texts=REAL)
     add_table_rest(parser)
 
 

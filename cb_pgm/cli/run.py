@@ -15,7 +15,7 @@ from cb_pgm.policies.registry import POLICIES
 __all__ = ["add_arguments", "execute"]
 
 _FIRST = "not_settable policies horizon truth seed"
-_SECOND = "minimize knowledge graph max_parents hidden cold runs"
+_SECOND = "minimize knowledge graph na weights max_parents hidden cold runs"
 
 
 def add_arguments(parser: Parser) -> None:

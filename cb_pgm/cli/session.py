@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from cb_pgm.cli.console import note, waiting
 from cb_pgm.cli.flags import add_flags, count, policy_name, real_policy, settings_of
-from cb_pgm.cli.options import POLICY_REST, TABLE, TABLE_HELP, add_result, add_table_rest, check_reward_scale
+from cb_pgm.cli.options import (
+    POLICY_REST,
+    REAL,
+    TABLE,
+    TABLE_HELP,
+    add_result,
+    add_table_rest,
+    check_reward_scale,
+)
 from cb_pgm.cli.usage import Parser, UsageError
 from cb_pgm.files import json_text, print_text
 from cb_pgm.pipeline.settings import RunSettings
@@ -117,9 +125,9 @@ def _add_start(start: Parser) -> None:
         metavar="WHEN",
         help="end at the horizon (default), or best-arm: as soon as the best arm is certain",
     )
-    add_flags(start, RunSettings, "not_settable minimize seed")
+    add_flags(start, RunSettings, "not_settable seed")
     add_flags(start, RunSettings, f"{TABLE} knowledge", title="the table", defaults={"reward": None})
-    add_flags(start, RunSettings, POLICY_REST, rest=True)
+    add_flags(start, RunSettings, POLICY_REST, rest=True, texts=REAL)
     add_table_rest(start)
 
 

@@ -37,8 +37,8 @@ class TableSettings:
     missing
         "refuse" missing values, "drop" their rows, or make a "state" of them, named "missing".
     bins
-        Cut numeric columns into this many intervals. Columns of more than 20 distinct numbers, or of more
-        than a tenth of the rows, are cut. None: such columns are refused.
+        Cut numeric columns into this many intervals, 3 say. Columns of more than 20 distinct numbers, or of
+        more than a tenth of the rows, are cut. None: such columns are refused.
     bin_rule
         Intervals of equal counts ("quantile") or of equal "width".
     merge_rare

@@ -203,12 +203,9 @@ def test_an_error_is_one_line_that_names_what_is_wrong(arguments, names, capsys)
         b"\x00\x01\x02\xff" * 100,
         b"a,b,r\n1,2,3\n1,2\n" * 30,
         b"a,a,r\n" + b"1,2,0\n2,1,1\n" * 30,
-        b"a,b,r\n" + b"x,y,0\nz,w,1\n" * 30,  # b tells what a tells
         b"a,b,r\n" + b"x,y,0\nz,,1\nz,y,1\nx,w,0\n" * 30,  # an empty field
-        b"a,b,r\n" + b"".join(b"%d,%d,%d\n" % (i, i % 2, i % 3 % 2) for i in range(100)),  # an index column
         b"a,b,r\n" + b"x,y,low\nz,w,high\nx,w,low\n" * 30,  # a reward that is no number
         b"a,b,r\n" + b"x,y,1\nz,w,1\nx,w,1\n" * 30,  # the same reward everywhere
-        b"a,r\n" + b"x,0\ny,1\n" * 30,  # one variable
         b"a,b,r\n" + b"x,y,0\nz,w,1\nx,w,1\n" * 3,  # nine rows
     ],
 )

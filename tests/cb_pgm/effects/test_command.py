@@ -39,6 +39,9 @@ def test_out_holds_the_answer_and_a_picture(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().out == (folder / "effects.txt").read_text(encoding="utf-8")
     assert (folder / "effects.png").stat().st_size > 10_000
     assert (folder / "graphs.png").stat().st_size > 5_000
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "What raises success=yes" in page
+    assert page.count("<img") == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["answer"]
     content = json.loads((folder / "effects.json").read_text(encoding="utf-8"))
     assert len(content["arms"]) == 4
@@ -50,7 +53,7 @@ def test_nothing_is_left_of_an_interrupted_command(tmp_path: Path, monkeypatch: 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cb_pgm.plotting.graphs.draw_graphs", interrupted)  # all else is written
+    monkeypatch.setattr("cb_pgm.report.effects_folder.render", interrupted)  # all else is written
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         main([*STONES, "--out", str(tmp_path / "answer")])
     assert list(tmp_path.iterdir()) == []
