@@ -113,20 +113,16 @@ class _Graph:
         kept = sorted(arrows) + [arrow for arrow in self._closed.arrows() if arrow not in gone]
         lines = [line for line in self._closed.lines() if line not in gone]
         dag = extension(self._names, kept, lines)
-        self._closed = class_of_columns(self._score, ((int(tail), int(head)) for tail, head in dag))
+        before = self._closed
+        now = self._closed = class_of_columns(self._score, ((int(tail), int(head)) for tail, head in dag))
         changed = set()
         for node, name in enumerate(self._names):
-            parents = _mask(map(int, self._closed.parents(name)))
-            neighbours = _mask(map(int, self._closed.neighbours(name)))
-            onwards = _mask(map(int, self._closed.children(name))) | neighbours
-            if (parents, neighbours, onwards) != (
-                self.parents[node],
-                self.neighbours[node],
-                self.onwards[node],
-            ):
-                self.parents[node], self.neighbours[node], self.onwards[node] = parents, neighbours, onwards
-                self.adjacent[node] = parents | onwards
+            ends = now.parents(name), now.neighbours(name), now.children(name)
+            if ends != (before.parents(name), before.neighbours(name), before.children(name)):
                 changed.add(node)
+                self.parents[node], self.neighbours[node], children = (_mask(map(int, some)) for some in ends)
+                self.onwards[node] = children | self.neighbours[node]
+                self.adjacent[node] = self.parents[node] | self.onwards[node]
         return changed
 
     def reaches(self, start: int, target: int, without: int) -> bool:
