@@ -16,8 +16,6 @@ from itertools import combinations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 from discovery.errors import EstimationError
 from discovery.estimation.causal_learn import own_ges, read_matrix
 from discovery.estimation.chow_liu import best_tree
@@ -263,10 +261,8 @@ def _mended(found: MixedGraph) -> tuple[EssentialGraph, list[Change]]:
 
 
 def _class_of(parents: Parents, names: Sequence[str]) -> EssentialGraph:
-    dag: nx.DiGraph[str] = nx.DiGraph()
-    dag.add_nodes_from(names)
-    dag.add_edges_from((names[tail], names[head]) for head, tails in enumerate(parents) for tail in tails)
-    return EssentialGraph.from_dag(dag)
+    arrows = [(names[tail], names[head]) for head, tails in enumerate(parents) for tail in tails]
+    return EssentialGraph.from_arrows(names, arrows)
 
 
 def _early_end(watch: Watch) -> tuple[str, ...]:

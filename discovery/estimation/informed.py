@@ -15,7 +15,6 @@ import networkx as nx
 
 from discovery.errors import GraphError
 from discovery.estimation.knowledge import Knowledge
-from discovery.graphs.characterization import class_of_dag
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.graphs.extension import extension
 from discovery.graphs.meek import Arrow
@@ -81,8 +80,8 @@ def informed_graph(
     kept = sorted(set(estimate.directed).intersection(joined), key=weakest_first, reverse=True)
     arrows = _acyclic(estimate.nodes, known, kept)
     lines = [pair for pair in joined if not (arrows.has_edge(*pair) or arrows.has_edge(*pair[::-1]))]
-    closed = class_of_dag(estimate.nodes, extension(estimate.nodes, arrows.edges, lines))
-    informed = EssentialGraph(estimate.nodes, closed.arrows(), closed.lines(), known)
+    dag = extension(estimate.nodes, arrows.edges, lines)
+    informed = EssentialGraph.from_arrows(estimate.nodes, dag, known)
 
     def reason(kind: Kind, edge: Arrow, before: str) -> str:
         return _reason(kind, edge, knowledge)

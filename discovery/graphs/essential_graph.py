@@ -147,8 +147,21 @@ class EssentialGraph:
                 f"Expected an acyclic graph but found the cycle {' → '.join(map(str, [*cycle, cycle[0]]))}: "
                 "remove one of its edges"
             )
-        closed = class_of_dag(dag.nodes, dag.edges)
-        return cls(closed.nodes, closed.arrows(), closed.lines())
+        return cls.from_arrows(dag.nodes, dag.edges)
+
+    @classmethod
+    def from_arrows(
+        cls, nodes: Iterable[str], arrows: Iterable[Arrow], background: Iterable[Arrow] = ()
+    ) -> EssentialGraph:
+        """Return the essential graph of the DAG with the edges `arrows`, which isn't checked to be one.
+
+        Examples
+        --------
+        >>> EssentialGraph.from_arrows("ABC", [("A", "B"), ("C", "B")]).directed
+        (('A', 'B'), ('C', 'B'))
+        """
+        closed = class_of_dag(nodes, arrows)
+        return cls(closed.nodes, closed.arrows(), closed.lines(), background)
 
     # -- structure -------------------------------------------------------------------------------------------
 
@@ -233,8 +246,15 @@ class EssentialGraph:
     # -- JSON ------------------------------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """Return the graph as a JSON object with "nodes", "directed", "undirected" and "background"."""
-        return format_graph(self.nodes, self.directed, self.undirected, self.background)
+        """Return the graph as a JSON object with "nodes", "directed", "undirected" and "background".
+
+        Raises
+        ------
+        GraphError
+            If the name of a node isn't text.
+        """
+        edges = {"directed": self.directed, "undirected": self.undirected, "background": self.background}
+        return format_graph(self.nodes, edges)
 
     @classmethod
     def from_json(cls, text: str) -> EssentialGraph:

@@ -11,7 +11,7 @@ that isn't an essential graph; `discovery.repair` takes any.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from discovery.documents import json_content
@@ -81,13 +81,8 @@ def parse_graph(text: str) -> ParsedGraph:
     return ParsedGraph(tuple(nodes), *(_pairs(content.get(key, []), key, frozenset(nodes)) for key in _EDGES))
 
 
-def format_graph(
-    nodes: Sequence[str],
-    directed: Iterable[tuple[str, str]],
-    undirected: Iterable[tuple[str, str]],
-    background: Iterable[tuple[str, str]] = (),
-) -> str:
-    """Return a graph as JSON text that `parse_graph` reads.
+def format_graph(nodes: Sequence[str], edges: Mapping[str, Iterable[tuple[str, str]]]) -> str:
+    """Return a graph as JSON text that `parse_graph` reads; `edges` has the pairs of each kind of edge.
 
     Raises
     ------
@@ -99,13 +94,8 @@ def format_graph(
             raise GraphError(
                 f"Expected names of nodes as text but found {node!r}: rename the node before writing JSON"
             )
-    content = {
-        "nodes": list(nodes),
-        "directed": [list(pair) for pair in directed],
-        "undirected": [list(pair) for pair in undirected],
-        "background": [list(pair) for pair in background],
-    }
-    return json.dumps(content, ensure_ascii=False)
+    content = {kind: [list(pair) for pair in pairs] for kind, pairs in edges.items()}
+    return json.dumps({"nodes": list(nodes), **content}, ensure_ascii=False)
 
 
 def _pairs(edges: object, key: str, nodes: frozenset[str]) -> tuple[tuple[str, str], ...]:

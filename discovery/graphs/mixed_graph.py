@@ -8,7 +8,6 @@ B`` have circles.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ import networkx as nx
 
 from discovery.graphs.extension import extension
 from discovery.graphs.formats import Edge, Kind
-from discovery.graphs.graph_json import parse_graph
+from discovery.graphs.graph_json import format_graph, parse_graph
 from discovery.graphs.meek import Arrow
 
 __all__ = ["MixedEdge", "MixedGraph"]
@@ -82,10 +81,7 @@ class MixedGraph:
 
     def to_json(self) -> str:
         """Return the graph as a JSON object with "nodes" and a list of pairs for each kind of edge."""
-        content: dict[str, list[object]] = {"nodes": list(self.nodes)}
-        for kind in _KINDS.values():
-            content[kind] = [[one, other] for one, other, named in self.kinds() if named == kind]
-        return json.dumps(content, ensure_ascii=False)
+        return format_graph(self.nodes, {kind: self.having(marks) for marks, kind in _KINDS.items()})
 
     @classmethod
     def from_json(cls, text: str) -> MixedGraph:

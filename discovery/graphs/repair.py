@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from discovery.errors import GraphError
-from discovery.graphs.characterization import checked_pairs, class_of_dag, numbered
+from discovery.graphs.characterization import checked_pairs, numbered
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.graphs.extension import extension
 from discovery.graphs.meek import Arrow
@@ -108,8 +108,7 @@ def repair(
             return EssentialGraph(names, arrows, lines), []
         except GraphError:
             pass  # what is wrong with it is mended
-    closed = class_of_dag(names, extension(names, arrows, lines))
-    graph = EssentialGraph(names, closed.arrows(), closed.lines())
+    graph = EssentialGraph.from_arrows(names, extension(names, arrows, lines))
     return graph, list(changes_between(given, graph, _reason))
 
 
