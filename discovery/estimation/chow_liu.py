@@ -13,7 +13,6 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from discovery.estimation.contingency import Contingency
 from discovery.estimation.counted_scores import LogLikelihood
@@ -67,5 +66,7 @@ def best_tree(
     bonus = 1.0 + log(max(contingency.cardinalities))  # no pair shares as much
     for one, other in {tuple(sorted(pair)) for pair in required}:
         weights[one, other] = weights[other, one] = weights[one, other] - bonus
+    from scipy.sparse.csgraph import minimum_spanning_tree  # late: other searches don't wait for it
+
     ends = minimum_spanning_tree(np.triu(weights)).nonzero()
     return tuple(sorted((int(one), int(other)) for one, other in zip(*ends, strict=True)))
