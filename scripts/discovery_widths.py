@@ -41,6 +41,8 @@ GOALS = {100: 3, 200: 8, 500: 60, 1000: 300}
 def make(run: Run) -> dict[str, str]:
     """Return the section "discovery_widths", and draw the figure of that name."""
     names = [name for name in SEARCHES if "Tetrad" not in name or tetrad_own.available()]
+    if run.quick:
+        names = [name for name in names if " of " not in name]  # minutes
     units = [
         (name, columns, 1 + run.seed)
         for columns in (COLUMNS[:1] if run.quick else COLUMNS)
