@@ -49,7 +49,7 @@ def add_arguments(parser: Parser) -> None:
 
     _add_start(verb("start", "start a session in a new folder"))
 
-    ask = verb("ask", "print the next intervention; the same until its rows are told")
+    ask = verb("ask", "print the next intervention; the same until its rows are recorded")
     ask.add_argument(
         "--batch", type=count, default=1, metavar="N", help="ask for at least N rows a pull (default: 1)"
     )
@@ -288,7 +288,7 @@ def _add_state(options: Namespace) -> None:
     with Session.open(options.folder, policy=options.policy) as session:
         session.add_state(options.variable, options.state)
     text = (
-        f"Added {options.variable} = {options.state}: rows with it can be told, but it will not be asked for"
+        f"Added {options.variable} = {options.state}: rows with it can be recorded, but it will not be asked for"
     )
     _print(options, {"variable": options.variable, "state": options.state}, text)
 

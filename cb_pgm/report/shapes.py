@@ -13,7 +13,7 @@ Interval = tuple[float, float] | None
 
 
 class Measured(TypedDict):
-    """Rows of an arm, seen or set."""
+    """Rows of an arm, observational or interventional."""
 
     rows: int
     mean: float
