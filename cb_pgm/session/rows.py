@@ -5,7 +5,6 @@ An error names the line and the column of the first field at fault.
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import re
@@ -68,7 +67,8 @@ def read_rows(source: RowSource) -> GivenRows:
     """
     if isinstance(source, str | os.PathLike):
         table = read_text(source)
-        return GivenRows(table, lambda row: _line(source, table, row))
+        lines = table.lines
+        return GivenRows(table, lambda row: f"data row {row + 1}" if lines is None else f"line {lines[row]}")
     return GivenRows(_from_mappings(source), lambda row: f"row {row + 1}")
 
 
@@ -271,25 +271,6 @@ def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDAr
 def _text(table: RawTable, name: str, row: int) -> str:
     column = table.columns[name]
     return column.texts[int(column.codes[row])]
-
-
-def _line(path: str | os.PathLike[str], table: RawTable, row: int) -> str:
-    """Return the line of the file on which a row begins, or its number if the file can't be read again."""
-    for separator in ",;\t|":
-        header, begins, begin = None, [], 1
-        try:
-            with open(path, newline="", encoding="utf-8-sig") as file:
-                reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
-                for fields in reader:
-                    if len(fields) > 1 or any(field.strip() for field in fields):
-                        header = header or tuple(field.strip() for field in fields)
-                        begins.append(begin)
-                    begin = reader.line_num + 1
-        except (OSError, UnicodeError, csv.Error):
-            continue
-        if header == table.names and row + 1 < len(begins):
-            return f"line {begins[row + 1]}"
-    return f"data row {row + 1}"
 
 
 def _from_mappings(rows: Iterable[Mapping[str, object]]) -> RawTable:

@@ -7,13 +7,14 @@ value; texts that count as missing ("NA", if a person doesn't say otherwise) hav
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discovery.table.files import decoded
 from discovery.table.numbers import decimal_marks, numbers_of
 
 __all__ = ["Codes", "Column", "ColumnBuilder", "RawTable", "with_decimals"]
@@ -112,6 +113,8 @@ class RawTable:
         What a person should know about it, one line each.
     decimal
         The decimal mark on which its columns agree; None where none settles it.
+    lines
+        int64 [n_rows]: the line of the file on which each row begins; None where it was no text file.
     """
 
     names: tuple[str, ...]
@@ -119,8 +122,9 @@ class RawTable:
     n_rows: int
     sha256: str
     source: str
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
     decimal: str | None = None
+    lines: NDArray[np.int64] | None = None
 
     def with_mark(self, decimal: str) -> RawTable:
         """Return the table with this decimal mark where its own columns don't settle it."""
@@ -168,6 +172,11 @@ class ColumnBuilder:
         if len(self._indices.distinct) > _MOST_INT16:  # most of so many texts aren't met again
             self._indices.clear()
 
+    @property
+    def letters(self) -> list[str]:
+        """The texts that weren't UTF-8."""
+        return self._indices.letters
+
     def column(self) -> Column:
         """Return the column of all fields added."""
         codes = np.concatenate(self._blocks) if self._blocks else np.zeros(0, dtype=np.int16)
@@ -182,9 +191,13 @@ class _Indices(dict[str, int]):
         self._missing_texts = frozenset(missing_texts)
         self.missing_found: dict[str, None] = {}
         self.distinct: dict[str, int] = {}
+        self.letters: list[str] = []
 
     def __missing__(self, field: str) -> int:
-        text = field.strip()
+        as_read = field.strip()
+        text = decoded(as_read)
+        if text != as_read:
+            self.letters.append(text)
         if text in self._missing_texts:
             self.missing_found[text] = None
             text = ""

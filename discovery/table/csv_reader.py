@@ -19,6 +19,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discovery.errors import TableError
 from discovery.table.column_names import name_problems, no_name
 from discovery.table.columns import Column, ColumnBuilder, RawTable, with_decimals
@@ -177,13 +180,13 @@ def _table(
     rows = iter(lines.records)
     _, header = next(rows, (0, []))
     names = [decoded(name.strip()) for name in header]
+    letters = [name for name, as_read in zip(names, header, strict=True) if name != as_read.strip()]
     if not names:
         raise TableError(f"Expected a header and rows but found nothing in {source}: the file is empty")
     if title := lines.title_lines():
         raise TableError(
             f"Expected the header in the first line but found {quoted(', '.join(names))} there, and a line "
-            "that "
-            f"looks like the header below it, in {source}: skip the lines above it (--skip-rows {title})"
+            f"that looks like the header below it, in {source}: skip the lines above it (--skip-rows {title})"
         )
     raise_problems(name_problems(names, ignore, source), source)
     if lines.has_row_names(len(names)):
@@ -195,16 +198,9 @@ def _table(
         )
     lines.records.width = len(names)
     builders = {place: ColumnBuilder(na) for place, name in enumerate(names) if name not in set(ignore)}
-    n_rows = _fill(builders, rows, len(names), source, told)
-    columns, letters = (
-        {},
-        [name for name, as_read in zip(names, header, strict=False) if name != as_read.strip()],
-    )
-    for place, builder in builders.items():
-        column = builder.column()
-        texts = tuple(map(decoded, column.texts))
-        letters += [text for text, as_read in zip(texts, column.texts, strict=True) if text != as_read]
-        columns[place] = replace(column, texts=texts)
+    begins = _fill(builders, rows, len(names), source, told)
+    columns = {place: builder.column() for place, builder in builders.items()}
+    letters += [text for builder in builders.values() for text in builder.letters]
     warnings = [*_unnamed(names, columns, source), *_noticed(names, lines, source)]
     if letters:
         warnings.append(
@@ -212,7 +208,8 @@ def _table(
             "(--encoding names another)"
         )
     named = {names[place]: column for place, column in columns.items() if names[place]}
-    return RawTable(tuple(filter(None, names)), named, n_rows, "", source, tuple(warnings))
+    known = tuple(filter(None, names))
+    return RawTable(known, named, len(begins), "", source, tuple(warnings), lines=begins)
 
 
 def _fill(
@@ -221,15 +218,15 @@ def _fill(
     width: int,
     source: str,
     told: Callable[[], None] | None,
-) -> int:
-    """Give each builder the fields of its column and return the number of rows.
+) -> NDArray[np.int64]:
+    """Give each builder the fields of its column, and return each row's first line, int64 [n_rows].
 
     Raises
     ------
     TableError
         If rows have more or fewer fields than the header.
     """
-    n_rows = 0
+    begins = [np.zeros(0, dtype=np.int64)]
     ragged: dict[tuple[int, bool], list[int]] = {}
     while block := list(islice(rows, _BLOCK_ROWS)):
         for line, fields in block:
@@ -239,11 +236,11 @@ def _fill(
             columns = list(zip(*(fields for _, fields in block), strict=True))
             for place, builder in builders.items():
                 builder.add(columns[place], len(block))
-        n_rows += len(block)
+        begins.append(np.array([line for line, _ in block], dtype=np.int64))
         if told is not None:
             told()
     raise_problems([_ragged(*kind, width, lines) for kind, lines in ragged.items()], source)
-    return n_rows
+    return np.concatenate(begins)
 
 
 def _unnamed(names: Sequence[str], columns: Mapping[int, Column], source: str) -> list[str]:

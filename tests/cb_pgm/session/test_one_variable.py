@@ -49,7 +49,9 @@ def test_every_command_takes_a_table_of_two_columns(trial: Path, capsys: pytest.
 def test_a_session_of_one_variable_comes_back_from_its_export(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session = Session.start(tmp_path / "first", states=STATES, reward="converted=yes", horizon=60, seed=1)
+    session = Session.start(
+        tmp_path / "first", states=STATES, reward="converted=yes", horizon=60, policy="moss"
+    )
     while pulls := session.ask(batch=20):
         arms = [dict(pulls[0].intervention).get("variant", "AB"[i % 2]) for i in range(pulls[0].left)]
         answers = ["yes" if arm == "B" and i % 3 else "no" for i, arm in enumerate(arms)]

@@ -294,3 +294,8 @@ def test_one_variable_beside_the_reward_is_enough() -> None:
     assert found.variables == ("variant",)
     with pytest.raises(TableError, match="at least one variable that varies but found none"):
         DiscreteTable.from_frame(frame.assign(variant="A"), "converted=yes")
+
+
+def test_row_names_of_r_are_no_sign_of_another_encoding(tmp_path: Path) -> None:
+    rows = "".join(f'"{i}",{arm},{sex}\n' for i, (arm, sex) in enumerate(zip(ARMS, SEXES, strict=True)))
+    assert not any("UTF-8" in line for line in read_csv(file(tmp_path, "arm,sex\n" + rows)).warnings)
