@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 import numpy as np
-from headline_settings import Setting, copy_of_parent, with_first
+from headline_settings import Setting, copy_of_parent, drawn, with_first
 from headline_settings import settings as headline_settings
 
 from cb_pgm import CausalSystem, instances
@@ -182,7 +181,7 @@ def _drug(runs: int) -> list[World]:
         World(
             "drug",
             f"drug {name}",
-            partial(_instance, "interaction", (others,), {"drug_taken": taken}),
+            drawn("interaction", others, drug_taken=taken),
             10_000,
             runs,
             # Where the drug is never taken GES's graph lacks it, as the true one has no edge to it.
@@ -203,7 +202,7 @@ def _many_parents(runs: int) -> list[World]:
         World(
             "many parents",
             f"tree of 8, {count} parents",
-            partial(_instance, "many_parents", (8, 3), {"n_parents": count}),
+            drawn("many_parents", 8, 3, n_parents=count),
             20_000,
             runs,
             (*looking, *RIVALS),
@@ -218,7 +217,7 @@ def _confounded(runs: int) -> list[World]:
         World(
             "confounded",
             f"Z → U → reward, U → X, {name}",
-            partial(_instance, "confounded", (), {}),
+            drawn("confounded"),
             10_000,
             runs,
             (*players, *RIVALS),
@@ -233,7 +232,7 @@ def _proxies(runs: int) -> list[World]:
         World(
             "proxy",
             f"proxy, weights {w:g} and {h:g}",
-            partial(_instance, "proxy", (20, 2), {"weights": (w, h)}),
+            drawn("proxy", 20, 2, weights=(w, h)),
             10_000,
             runs,
             (*LOOKING, ASKS_FIRST, *RIVALS),
@@ -244,7 +243,7 @@ def _proxies(runs: int) -> list[World]:
 
 def _misleading_tables(runs: int) -> list[World]:
     with_table = tuple(replace(player, table_rows=MISLEADING_ROWS) for player in LOOKING)
-    simpson, indication = (partial(_instance, family, (), {}) for family in ("simpson", "indication"))
+    simpson, indication = (drawn(family) for family in ("simpson", "indication"))
     made = World(
         "misleading table", "indication, 5,000 rows before", indication, 20_000, runs, (*with_table, *RIVALS)
     )
@@ -253,7 +252,7 @@ def _misleading_tables(runs: int) -> list[World]:
         replace(
             made,
             name="selected rows, 5,000 before",
-            make=partial(_instance, "selection", (), {}),
+            make=drawn("selection"),
             selected_by="B",
             suspect="B",
         ),
@@ -267,7 +266,7 @@ def _parity(runs: int) -> list[World]:
         World(
             "parity",
             f"XOR of {count} out of 6",
-            partial(_instance, "xor", (6,), {"n_parents": count}),
+            drawn("xor", 6, n_parents=count),
             10_000,
             runs,
             (*(replace(player, max_parents=None) for player in LOOKING), *RIVALS),
@@ -278,7 +277,7 @@ def _parity(runs: int) -> list[World]:
 
 def _left_alone(runs: int) -> list[World]:
     return [
-        World("do() is best", name, partial(_instance, family, sizes, {}), 10_000, runs, (*LOOKING, *RIVALS))
+        World("do() is best", name, drawn(family, *sizes), 10_000, runs, (*LOOKING, *RIVALS))
         for name, family, sizes in (
             ("a chain under a hidden cause, n = 4", "hidden_chain", (4,)),
             ("an informed choice", "informed_choice", ()),
@@ -287,8 +286,8 @@ def _left_alone(runs: int) -> list[World]:
 
 
 def _broken(runs: int) -> list[World]:
-    plain = partial(_instance, "tree", (8, 3), {})
-    bernoulli = partial(_instance, "tree", (8, 3), {"noise": "bernoulli"})
+    plain = drawn("tree", 8, 3)
+    bernoulli = drawn("tree", 8, 3, noise="bernoulli")
     made = World("broken", "", plain, 10_000, runs, (*LOOKING, MOSS))
     return [
         replace(made, name="reward causes a variable", make=reward_causes_variable),
@@ -332,8 +331,8 @@ def _headline_players(setting: Setting) -> tuple[Player, ...]:
 
 def _growth(runs: int) -> list[World]:
     players = (*LOOKING, MOSS)
-    tree = partial(_instance, "tree", (20, 3), {})
-    drug = partial(_instance, "interaction", (0,), {})
+    tree = drawn("tree", 20, 3)
+    drug = drawn("interaction", 0)
     return [
         World("growth", name, make, 1_000_000, max(1, runs // 50), players)
         for name, make in (("random tree, n = 20, T = 10⁶", tree), ("drug never taken, T = 10⁶", drug))
@@ -341,13 +340,6 @@ def _growth(runs: int) -> list[World]:
 
 
 # -- makers: module-level, so that a job can be sent to another process --------------------------------------
-
-
-def _instance(
-    family: str, sizes: tuple[int, ...], options: dict[str, object], rng: np.random.Generator
-) -> CausalSystem:
-    system: CausalSystem = getattr(instances, family)(*sizes, **options, seed=rng)
-    return system
 
 
 def reward_causes_variable(rng: np.random.Generator) -> CausalSystem:

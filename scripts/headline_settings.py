@@ -85,17 +85,20 @@ def settings(quick: bool) -> list[Setting]:
 def _full() -> list[Setting]:
     long, short, few = 100_000, 20_000, 3
     rows = [
-        Setting("n", f"random tree, n = {n}", _tree(n), long, count, also=SEARCHES)
+        Setting("n", f"random tree, n = {n}", drawn("tree", n, 3), long, count, also=SEARCHES)
         for n, count in ((10, 5), (30, 5), (100, 5), (300, 2), (1000, 1))
     ]
     rows += [
-        Setting("K", f"random tree, K = {k}", _tree(100, k), short, few, also=SEARCHES) for k in (2, 5, 8)
+        Setting("K", f"random tree, K = {k}", drawn("tree", 100, k), short, few, also=SEARCHES)
+        for k in (2, 5, 8)
     ]
     rows += [
-        Setting("Δ", f"random tree, Δ = {gap}", _tree(100, reward_gap=gap), 50_000, 2, also=SEARCHES)
+        Setting(
+            "Δ", f"random tree, Δ = {gap}", drawn("tree", 100, 3, reward_gap=gap), 50_000, 2, also=SEARCHES
+        )
         for gap in (0.05, 0.1, 0.2)
     ]
-    rows += [Setting("T", "random tree, n = 100, T = 10⁶", _tree(100), 1_000_000, 1)]
+    rows += [Setting("T", "random tree, n = 100, T = 10⁶", drawn("tree", 100, 3), 1_000_000, 1)]
     rows += [
         Setting("family", name, make, horizon, few, also=SEARCHES) for name, make, horizon in _families(short)
     ]
@@ -107,7 +110,7 @@ def _full() -> list[Setting]:
 
 def _quick() -> list[Setting]:
     short = 3_000
-    rows = [Setting("n", f"random tree, n = {n}", _tree(n), short, 1) for n in (10, 30, 100)]
+    rows = [Setting("n", f"random tree, n = {n}", drawn("tree", n, 3), short, 1) for n in (10, 30, 100)]
     rows += [
         Setting("family", name, make, min(horizon, short), 1) for name, make, horizon in _families(short)[1:3]
     ]
@@ -136,22 +139,22 @@ def _worlds(horizon: int, runs: int) -> list[Setting]:
     """Return the rows in which an assumption of somebody's fails."""
     hidden = FROM_A_TABLE + HIDDEN
     worlds: list[tuple[str, Maker, tuple[str, ...], int | None]] = [
-        ("proxy of a hidden cause: Z → U → reward, U → X", _made("confounded"), hidden, 1),
-        ("hidden cause of the reward and of a proxy, n = 20", _made("proxy", weights=(0.4, 0.4)), hidden, 1),
-        ("random DAG, n = 10, 2 hidden causes of 1 each", _made("hidden_dag", n=10, n_children=1), hidden, 1),
-        ("random DAG, n = 10, 2 hidden common causes", _made("hidden_dag", n=10, n_children=2), hidden, 1),
-        ("a drug that nobody takes by itself", _made("interaction"), FROM_A_TABLE, 1),
-        ("the drug among 6 others", _made("interaction", n_others=6), FROM_A_TABLE, 1),
+        ("proxy of a hidden cause: Z → U → reward, U → X", drawn("confounded"), hidden, 1),
+        ("hidden cause of the reward and of a proxy, n = 20", drawn("proxy", weights=(0.4, 0.4)), hidden, 1),
+        ("random DAG, n = 10, 2 hidden causes of 1 each", drawn("hidden_dag", n=10, n_children=1), hidden, 1),
+        ("random DAG, n = 10, 2 hidden common causes", drawn("hidden_dag", n=10, n_children=2), hidden, 1),
+        ("a drug that nobody takes by itself", drawn("interaction"), FROM_A_TABLE, 1),
+        ("the drug among 6 others", drawn("interaction", n_others=6), FROM_A_TABLE, 1),
         ("a copy of the parent, n = 8", copy_of_parent, FROM_A_TABLE, 1),
     ]
     worlds += [
-        (f"tree, n = 8, {k} parents, one allowed", _made("many_parents", n_parents=k), FROM_A_TABLE, 1)
+        (f"tree, n = 8, {k} parents, one allowed", drawn("many_parents", n_parents=k), FROM_A_TABLE, 1)
         for k in (2, 4)
     ]
     worlds += [
         (
             f"UCB+'s systems, n = 8, v = 3, k = {k}",
-            _made("random_tables", n_parents=k),
+            drawn("random_tables", n_parents=k),
             SETS + FROM_A_TABLE,
             3,
         )
@@ -167,28 +170,28 @@ def _families(long: int) -> list[tuple[str, Maker, int]]:
     """Return the families of the paper and of those who came after: name, maker and horizon."""
     raps = {"noise": "bernoulli", "copy_probability": 0.9}
     return [
-        ("causal forest, n = 100, K = 3", _drawn("forest", 100), long),
-        ("chordal, n = 40, K = 3", _drawn("chordal", 40), long),
-        ("random DAG, n = 40, K = 3", _drawn("random_dag", 40, expected_degree=2.0), long),
-        ("Theorem 4 (ε = 0), n = 20, K = 3", _hard("lower_bound_effect_gap", long), long),
-        ("Theorem 5 (Δ = 0), n = 20, K = 3", _hard("lower_bound_reward_gap", long), long),
-        ("chain, n = 100, K = 3", _drawn("tree", 100, shape="chain"), long),
-        ("binary tree, n = 100, K = 3", _drawn("tree", 100, shape="binary"), long),
-        ("star, n = 100, K = 3", _drawn("tree", 100, shape="star"), long),
+        ("causal forest, n = 100, K = 3", drawn("forest", 100), long),
+        ("chordal, n = 40, K = 3", drawn("chordal", 40), long),
+        ("random DAG, n = 40, K = 3", drawn("random_dag", 40, expected_degree=2.0), long),
+        ("Theorem 4 (ε = 0), n = 20, K = 3", drawn("lower_bound_effect_gap", 20, 3, horizon=long), long),
+        ("Theorem 5 (Δ = 0), n = 20, K = 3", drawn("lower_bound_reward_gap", 20, 3, horizon=long), long),
+        ("chain, n = 100, K = 3", drawn("tree", 100, shape="chain"), long),
+        ("binary tree, n = 100, K = 3", drawn("tree", 100, shape="binary"), long),
+        ("star, n = 100, K = 3", drawn("tree", 100, shape="star"), long),
         *(
             (
                 f"RAPS tree, n = 20, K = 2, {count} parent{'s' * (count > 1)}",
-                _drawn("tree", 20, 2, reward_means=(0, 1), n_parents=count, **raps),
+                drawn("tree", 20, 2, reward_means=(0, 1), n_parents=count, **raps),
                 long,
             )
             for count in (1, 2, 3)
         ),
         (
             "RAPS random DAG, n = 10, K = 4",
-            _drawn("random_dag", 10, 4, reward_means=tuple(np.linspace(0, 1, 4)), **raps),
+            drawn("random_dag", 10, 4, reward_means=tuple(np.linspace(0, 1, 4)), **raps),
             long,
         ),
-        ("dct chordal, n = 25, K = 2", _drawn("chordal", 25, 2), long),
+        ("dct chordal, n = 25, K = 2", drawn("chordal", 25, 2), long),
         ("Dirichlet random DAG, n = 20, K = 2", _dirichlet, long),
         ("parallel bandit, N = 50, T = 400", _parallel, 400),
     ]
@@ -197,32 +200,16 @@ def _families(long: int) -> list[tuple[str, Maker, int]]:
 # -- makers: module-level, so that a job can be sent to another process --------------------------------------
 
 
-def _tree(n: int, n_states: int = 3, **options: object) -> Maker:
-    return _drawn("tree", n, n_states, **options)
-
-
-def _drawn(family: str, n: int, n_states: int = 3, **options: object) -> Maker:
-    return partial(_draw, family, n, n_states, options)
+def drawn(family: str, *sizes: int, **options: object) -> Maker:
+    """Return what draws a system of one of the families of `instances`."""
+    return partial(_draw, family, sizes, options)
 
 
 def _draw(
-    family: str, n: int, n_states: int, options: dict[str, object], rng: np.random.Generator
+    family: str, sizes: tuple[int, ...], options: dict[str, object], rng: np.random.Generator
 ) -> CausalSystem:
-    system: CausalSystem = getattr(instances, family)(n, n_states, **options, seed=rng)
+    system: CausalSystem = getattr(instances, family)(*sizes, **options, seed=rng)
     return system
-
-
-def _made(family: str, **options: object) -> Maker:
-    return partial(_make, family, options)
-
-
-def _make(family: str, options: dict[str, object], rng: np.random.Generator) -> CausalSystem:
-    system: CausalSystem = getattr(instances, family)(**options, seed=rng)
-    return system
-
-
-def _hard(family: str, horizon: int) -> Maker:
-    return partial(_draw, family, 20, 3, {"horizon": horizon})
 
 
 def _network(name: str, reward: str, rng: np.random.Generator) -> CausalSystem:
