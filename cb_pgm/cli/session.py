@@ -287,9 +287,8 @@ def _add_state(options: Namespace) -> None:
 
     with Session.open(options.folder, policy=options.policy) as session:
         session.add_state(options.variable, options.state)
-    text = (
-        f"Added {options.variable} = {options.state}: rows with it can be recorded, but it will not be asked for"
-    )
+    added = f"Added {options.variable} = {options.state}"
+    text = f"{added}: rows with it can be recorded, but it will not be asked for"
     _print(options, {"variable": options.variable, "state": options.state}, text)
 
 

@@ -334,15 +334,17 @@ def draw_graphs(
     panels = list(edges["panel"].cat.categories)
     stacked = len(panels) * placement.width > _WIDEST
     n_rows, n_columns = (len(panels), 1) if stacked else (1, len(panels))
+    width = placement.width * n_columns
+    handles = _handles(edges, {role: (meanings or {}).get(role, "") for role in roles.values()})
+    columns = max(1, int(width / 2.9))
+    lines = -(-len(handles) // columns)  # of the legend
     with mpl.rc_context(STYLE):
-        figure = new_figure(placement.width * n_columns, placement.height * n_rows + 0.75)
+        figure = new_figure(width, placement.height * n_rows + 0.4 + 0.25 * lines)
         for axes, panel in zip(figure.subplots(n_rows, n_columns, squeeze=False).flat, panels, strict=True):
             own = edges[edges["panel"] == panel]
             _draw_panel(axes, placement, own, roles)
             axes.set_title(_title(panel, own), loc="left", fontsize=12)
-        handles = _handles(edges, {role: (meanings or {}).get(role, "") for role in roles.values()})
         if handles:
-            columns = max(1, int(figure.get_figwidth() / 2.9))
             figure.legend(
                 handles=handles,
                 loc="outside lower center",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cb_pgm.effects.text import hanging_sentences, recommendation_sentences
 from cb_pgm.files import json_text, write_text
 from cb_pgm.plotting.effects import draw_effects, effects_frame
-from cb_pgm.plotting.graphs import draw_graphs, drawn_edges_frame, place
+from cb_pgm.plotting.graphs import draw_graphs, drawn_edges_frame, place, with_reward
 from cb_pgm.plotting.regret import save
 from cb_pgm.report.page import Block, Code, Page, Picture, Points, Section, render
 from cb_pgm.report.shared import graph_picture
@@ -40,11 +40,17 @@ def write_effects(report: EffectsReport, variables: Sequence[str], folder: Path)
     blocks: list[Block] = []
     if report.models:
         edges = drawn_edges_frame(answer).sort_values("share", ascending=False, kind="stable")
-        placement = place(variables, zip(edges["source"].map(str), edges["target"].map(str), strict=True))
+        edges = with_reward(edges, report.reward, report.scale.parents)
+        arrows = zip(edges["source"].map(str), edges["target"].map(str), strict=True)
+        placement = place([*variables, report.reward], arrows)
         settable = {arm.variable for arm in report.arms}
         roles = {name: "fixed" for name in variables if name not in settable}
-        roles |= dict.fromkeys(report.decision.leader, "marked")
-        meanings = {"fixed": "can't be set", "marked": "looks best to set"}
+        roles |= dict.fromkeys(report.decision.leader, "marked") | {report.reward: "reward"}
+        meanings = {
+            "fixed": "can't be set",
+            "marked": "looks best to set",
+            "reward": "the reward, below what explains it best",
+        }
         save(draw_graphs(edges, placement, roles=roles, meanings=meanings), folder / "graphs")
         blocks.append(
             graph_picture(edges, placement, roles=roles, meanings=meanings, variables=len(variables))

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pictures import words
 
 from cb_pgm import plots
 from cb_pgm.cli import main
@@ -39,6 +40,7 @@ def test_out_holds_the_answer_and_a_picture(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().out == (folder / "effects.txt").read_text(encoding="utf-8")
     assert (folder / "effects.png").stat().st_size > 10_000
     assert (folder / "graphs.png").stat().st_size > 5_000
+    assert {"size", "treatment", "success=yes"} <= set(words(folder / "graphs.svg"))
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "What raises success=yes" in page
     assert page.count("<img") == 2
