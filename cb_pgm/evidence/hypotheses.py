@@ -16,8 +16,9 @@ split
     was observed (`SPLIT`). Arms are then worth what the rows in which they were set say.
 novel
     As the sets say, except that all rows with one state of one variable have a mean of their own. The odds
-    are 1 / (1 + rows in which nature took the state), shared by the states that it never took: what is common
-    has shown what it does, a drug that nobody takes by itself hasn't.
+    are 1 / (1 + rows in which nature took the state), shared by the states that it never took: what is
+    common has shown what it does, a drug that nobody takes by itself hasn't. do() is among them, with the
+    rows in which it was asked for: where something hidden acts, nothing set may be better than whatever is.
 arms
     The arms have nothing in common (`ARMS`): each one has its own mean, do() among them. Sets of one variable
     more than are looked for have the same prior together and the same play, since they say, too, that no set
@@ -63,10 +64,10 @@ class Drawn:
     Attributes
     ----------
     kind
-        "sets", "novel" or "arms".
+        "sets", "novel", "do()" or "arms".
     states
-        The positions of the variables to set, and that of each one's state; empty for "arms", which are to be
-        played by their own rows.
+        The positions of the variables to set, and that of each one's state; empty for "do()", and for "arms",
+        which are to be played by their own rows.
     """
 
     kind: str
@@ -110,7 +111,7 @@ class Hypotheses:
     max_size
         p, the largest number of variables of a set that is looked for.
     n_arms
-        The number of arms that may have nothing in common.
+        The number of arms that may have nothing in common; do() is the last, if it is one.
     noise_scale
         σ of the reward given its parents, in units of the reward.
     in_unit_interval
@@ -215,7 +216,7 @@ class Hypotheses:
         self._scores[:, loops.LIMIT] = self._limits
         self._geometry[self.enumerated :, : self._geometry.shape[1] // 2] = -1
         self.refuted: NDArray[np.bool_] = np.zeros(m, dtype=np.bool_)
-        self._novel: NDArray[np.float64] = np.zeros(int(self.n_states.sum()))
+        self._novel: NDArray[np.float64] = np.zeros(int(self.n_states.sum()) + 1)
         self._arms: NDArray[np.float64] = np.zeros((self._n_arms, 2))
         self._sums = np.array([_log(self._tuned.arms), 0.0, 0.0])
         self._grow_at = 16.0
@@ -386,7 +387,7 @@ class Hypotheses:
     def draw(self, seed: int, settable: NDArray[np.bool_]) -> Drawn:
         """Draw a hypothesis and means under it, from a seed below 2³², and return what is best to be set.
 
-        `settable`, bool [states of all variables, one variable after the other], marks what can be set.
+        `settable`, bool [states of all variables, one after the other, then do()], marks what can be set.
         """
         kind, number, place = loops.draw(
             seed,
@@ -397,6 +398,7 @@ class Hypotheses:
             self._scores,
             self.closed,
             self._novel,
+            self._arms,
             self._sums,
             self._odds,
             self._scale,
@@ -404,6 +406,8 @@ class Hypotheses:
         )
         if kind == loops.OF_ARMS:
             return Drawn("arms")
+        if kind == loops.OF_NOVEL and place == self.n_states.sum():
+            return Drawn("do()")
         if kind == loops.OF_NOVEL:
             variable = int(np.searchsorted(self._geometry[: len(self.n_states), -1], place, side="right")) - 1
             return Drawn("novel", ((variable, int(place - self._geometry[variable, -1])),))
@@ -465,6 +469,7 @@ class Hypotheses:
             self._scores,
             self.closed,
             self._novel,
+            self._arms,
             self._odds,
             np.empty(len(self._novel)),
         )[1:]
@@ -502,11 +507,11 @@ class Hypotheses:
         return means + (0.0 if math.isnan(self._origin) else self._origin)
 
     def places(self, number: int, codes: NDArray[np.int16]) -> NDArray[np.int64]:
-        """Return the joint state of a set in each row, int64 [rows], as `means` orders them."""
+        """Return the joint state of a set in each row as `means` orders them, −1 if unknown; int64 [rows]."""
         variables, width = list(self.variables(number)), self.sets.shape[1]
         strides = self._geometry[number, width : width + len(variables)]
-        places: NDArray[np.int64] = codes[:, variables] @ strides
-        return places
+        states = codes[:, variables]
+        return np.where((states >= 0).all(axis=1), states @ strides, -1)
 
     def divergence(self, first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how many nats a row tells the first prediction from the second if the first is right."""

@@ -195,7 +195,10 @@ def add_rows(
             if cells[variable] >= 0:
                 novel[cells[variable]] += gains[variable] - gained
         if 0 <= arm < len(arms):
-            sums[FLAT] += -loss(reward, by_arm, scale) - gained
+            gain = -loss(reward, by_arm, scale) - gained
+            sums[FLAT] += gain
+            if arm == len(arms) - 1:  # do(), if it is an arm
+                novel[len(novel) - 1] += gain
             arms[arm, 0] += 1.0
             arms[arm, 1] += reward
         sums[ALL_TOTAL] += reward
@@ -292,12 +295,14 @@ def weigh(
     scores: NDArray[np.float64],
     closed: NDArray[np.bool_],
     novel: NDArray[np.float64],
+    arms: NDArray[np.float64],
     odds: NDArray[np.float64],
     novelty: NDArray[np.float64],
 ) -> tuple[float, float, float, float]:
     """Return the weights of open sets, of splits, of larger sets and of novel states, as `draw` has them.
 
-    Those of the states that can be set go to `novelty`, float64 [states of all variables], up to a factor.
+    Those of the states that can be set go to `novelty`, float64 [states of all variables, then do()], up to
+    a factor.
     """
     of_sets, of_split, larger, of_novel, rarities = 0.0, 0.0, 0.0, 0.0, 1.0
     for number in range(len(geometry)):
@@ -310,7 +315,10 @@ def weigh(
             # A split may be what refuted a set, so refuted sets count here.
             of_split += odds[SPLIT] * math.exp(scores[number, WEIGHT] + scores[number, SPLIT_WEIGHT])
     for cell in range(len(novel)):
-        rarity = 1.0 / (1.0 + tallies[cell, ROWS] - tallies[cell, SET_ROWS])
+        if cell < len(novel) - 1:
+            rarity = 1.0 / (1.0 + tallies[cell, ROWS] - tallies[cell, SET_ROWS])
+        else:
+            rarity = 1.0 / (1.0 + arms[len(arms) - 1, 0]) if settable[cell] else 0.0
         rarities += rarity
         novelty[cell] = rarity * math.exp(min(novel[cell], 60.0)) if settable[cell] else 0.0
         of_novel += novelty[cell]
@@ -327,6 +335,7 @@ def draw(
     scores: NDArray[np.float64],
     closed: NDArray[np.bool_],
     novel: NDArray[np.float64],
+    arms: NDArray[np.float64],
     sums: NDArray[np.float64],
     odds: NDArray[np.float64],
     scale: float,
@@ -335,10 +344,10 @@ def draw(
     """Draw a hypothesis, then means under it; return its kind, and what is best.
 
     OF_SETS: the set's number and its joint state. OF_NOVEL: 0 and the state's place among those of all
-    variables. OF_ARMS: nothing; the arms are to be played by their own rows.
+    variables, behind which is do(). OF_ARMS: nothing; the arms are to be played by their own rows.
 
-    `settable`, bool [states of all variables], marks those that can be set, `closed`, bool [m], the sets that
-    aren't played.
+    `settable`, bool [states of all variables, then do()], marks those that can be set, `closed`, bool [m],
+    the sets that aren't played.
     """
     # Compiled code has a generator of its own, and NumPy's would take ten times as long to be handed over.
     np.random.seed(seed)
@@ -346,7 +355,7 @@ def draw(
 
     novelty = np.empty(len(novel))
     of_sets, of_split, larger, of_novel = weigh(
-        geometry, settable, tallies, scores, closed, novel, odds, novelty
+        geometry, settable, tallies, scores, closed, novel, arms, odds, novelty
     )
     left = np.random.random() * (of_sets + of_novel + of_split + larger + math.exp(sums[FLAT]))
     if left >= of_sets + of_novel or of_sets <= 0.0:
@@ -390,7 +399,11 @@ def draw(
         for cell in range(len(novel)):
             rest -= novelty[cell]
             if rest < 0.0:
-                if _mean(tallies[cell, ROWS], tallies[cell, TOTAL], mean, scale, prior) > highest:
+                if cell < len(novel) - 1:
+                    rows, total = tallies[cell, ROWS], tallies[cell, TOTAL]
+                else:
+                    rows, total = arms[len(arms) - 1, 0], arms[len(arms) - 1, 1]
+                if _mean(rows, total, mean, scale, prior) > highest:
                     return OF_NOVEL, 0, cell
                 break
     return OF_SETS, chosen, best

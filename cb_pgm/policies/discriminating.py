@@ -35,7 +35,7 @@ class DiscriminatingPulls:
     hypotheses, screening
         The posterior and the test on it.
     settable
-        bool [states of all variables]: what can be set.
+        bool [states of all variables, then do()]: what can be set.
     joint
         Whether several variables may be set at once.
     share
@@ -55,7 +55,7 @@ class DiscriminatingPulls:
         self._joint, self._share = joint, share
         ends = np.cumsum(hypotheses.n_states)
         self._settable = [
-            np.flatnonzero(states) for states in np.split(settable, [int(end) for end in ends[:-1]])
+            np.flatnonzero(states) for states in np.split(settable[:-1], [int(end) for end in ends[:-1]])
         ]
         self._spent, self._ask_again_at = 0.0, 0.0
         self.told_apart: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
@@ -66,7 +66,7 @@ class DiscriminatingPulls:
         `rounds` is how many of the rows so far were played.
         """
         known, rows = self._hypotheses, self._hypotheses.rows
-        if self._screening.left < 2 or rows.size < self._ask_again_at or not rows.complete or not rounds:
+        if self._screening.left < 2 or rows.size < self._ask_again_at or not self._may_ask(rounds):
             return ()
         leader, challenger = self._likeliest(2)
         best, lost = self._lost(leader, rounds)
@@ -89,8 +89,7 @@ class DiscriminatingPulls:
 
     def affords(self, pull: States, rounds: int) -> bool:
         """Return whether a pull of one row for another reason is within the budget; if so, count it."""
-        rows = self._hypotheses.rows
-        if not rounds or not rows.complete:
+        if not self._may_ask(rounds):
             return False
         (leader,) = self._likeliest(1)
         best, lost = self._lost(leader, rounds)
@@ -100,6 +99,17 @@ class DiscriminatingPulls:
         self._spent += cost * affordable
         return affordable
 
+    def _may_ask(self, rounds: int) -> bool:
+        """Return whether the rows played are kept, and some newest one is complete."""
+        rows = self._hypotheses.rows
+        return 0 < rounds <= rows.size and rows.complete and bool(self._newest().any())
+
+    def _newest(self) -> NDArray[np.bool_]:
+        """Return which of the newest rows are complete, bool [rows]."""
+        rows = self._hypotheses.rows
+        newest: NDArray[np.bool_] = (rows.codes[max(0, rows.size - _RECENT) : rows.size] >= 0).all(axis=1)
+        return newest
+
     def _likeliest(self, most: int) -> list[int]:
         sets = np.flatnonzero(~self._hypotheses.closed)
         weights = self._hypotheses.log_weights[sets]
@@ -107,11 +117,11 @@ class DiscriminatingPulls:
 
     def _lost(self, leader: int, rounds: int) -> tuple[float, float]:
         """Return the leader's best mean, and what it takes the rounds so far to have lost."""
-        known, rows = self._hypotheses, self._hypotheses.rows
-        means = known.means(leader)
-        played = rows.codes[rows.size - rounds : rows.size]
+        known = self._hypotheses
+        rows, means = known.rows, known.means(leader)
+        places = known.places(leader, rows.codes[rows.size - rounds : rows.size])
         best = float(means.max())
-        return best, float((best - means[known.places(leader, played)]).sum())
+        return best, float((best - means[places[places >= 0]]).sum())
 
     def _pulls(self, leader: int, challenger: int) -> list[States]:
         known = self._hypotheses
@@ -126,9 +136,10 @@ class DiscriminatingPulls:
 
     def _expected_rows(self, pull: States) -> NDArray[np.int16]:
         rows = self._hypotheses.rows
-        newest = rows.codes[max(0, rows.size - _RECENT) : rows.size]
+        complete = self._newest()
+        newest = rows.codes[rows.size - len(complete) : rows.size][complete]
         number = rows.number(tuple(variable for variable, _ in pull))
-        same = rows.places[rows.size - len(newest) : rows.size, 1] == number
+        same = rows.places[rows.size - len(complete) : rows.size, 1][complete] == number
         for variable, state in pull:
             same &= newest[:, variable] == state
         if same.sum() >= _OWN_ROWS:

@@ -116,6 +116,7 @@ class PosteriorSampling(Policy):
         self._draws, self._seeds = rng, list[int]()
         self._can_be_set = np.array(
             [state in self.settable.get(name, ()) for name, values in self.states.items() for state in values]
+            + [self.plays_do]
         )
         self._arms = ArmTotals(self.possible_arms)
         self._arm_pulls = [Pull(arm) for arm in self._arms.arms]
@@ -137,7 +138,7 @@ class PosteriorSampling(Policy):
         return self._pull(self._drawn)
 
     def _pull(self, drawn: Drawn) -> Pull:
-        if not drawn.states:
+        if drawn.kind == "arms":
             return self._arm_pulls[self._arms.highest_moss(self.noise_scale)]
         pull = self._pull_of.get(drawn)
         if pull is None:
@@ -147,12 +148,14 @@ class PosteriorSampling(Policy):
         return pull
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
-        # A further draw spreads by itself; only arms that are played by their own rows have to count.
+        pull = self._next_pull()
+        if self._drawn.states:
+            return pull  # a further draw spreads by itself
         with self._arms.counting(under_way):
-            return self._next_pull()
+            return self._pull(self._drawn)
 
     def why(self, pull: Pull) -> str:
-        if not self._drawn.states:
+        if self._drawn.kind == "arms" or not pull.intervention:
             described = self._arms.describe(pull.intervention, self.mean_text)
             return f"the highest upper confidence bound: {described}"
         likeliest = [(names, share) for names, share in self.beliefs(2).sets if share >= 0.005]
@@ -421,6 +424,10 @@ class ScreeningUCB(PosteriorSampling):
         best = int(self.hypotheses.means(self.hypotheses.place(parents) or 0).argmax())
         if not self._shown()[best]:
             return "observed, not set often enough to exclude a hidden common cause"
+        return self._unvaried(parents)
+
+    def _unvaried(self, parents: Sequence[int]) -> str | None:
+        """Say which other variables can't have shown an effect beside the parents; None if all can."""
         told = told_apart(self.hypotheses.rows, self.hypotheses.n_states, parents)
         unshown = [
             place
@@ -465,4 +472,8 @@ class ScreeningUCB(PosteriorSampling):
         if not known:
             return ()
         shown = dict(zip((arm for _, arm in self._parents_arms()), self._shown(), strict=True))
-        return tuple(one if shown[one.intervention] else replace(one, grounds="assumed") for one in known)
+        varied = self._unvaried([self._variables.index(name) for name in self._named]) is None
+        return tuple(
+            replace(one, grounds="identified" if varied and shown[one.intervention] else "assumed")
+            for one in known
+        )

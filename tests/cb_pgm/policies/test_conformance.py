@@ -149,8 +149,8 @@ class TestConformance:
         """One run of 20,000 rounds, in which every arm but do() loses .5: do() wins, and is recommended."""
         system = BEST_LEFT_ALONE[world]()
         policy = make(system)
-        if policy.name in ("screening", "cn-ucb"):
-            pytest.xfail("they settle on a set of causes before do() was played")
+        if policy.name == "posterior-sampling":
+            pytest.skip("it never doubts that a set of causes explains the reward")
         run = simulate(policy, system, 20_000, seed=1)
         assert run.best_arm is not None
         if policy.name == "cn-ucb-printed":  # its third stage has no arm but those of what it found

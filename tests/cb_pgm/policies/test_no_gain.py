@@ -16,7 +16,7 @@ FAMILIES = [instances.lower_bound_effect_gap, instances.lower_bound_reward_gap]
 def test_screening_and_thompson_sampling_lose_as_much_as_without(family: Callable[..., CausalSystem]) -> None:
     """All 6 instances, 8 runs each: means equal those of the same index without screening; 4 s.
 
-    Thompson sampling's equals UCB's, screening's that of MOSS, which it plays, within 4 standard errors, a
+    Thompson sampling's equals UCB's, screening's that of MOSS, within 4 standard errors, a
     fifth of it. And no mean is below the minimax lower bound, since the instances are the ones that prove it.
     """
     regrets: dict[str, list[float]] = {"ucb": [], "moss": [], "screening": [], "thompson": []}
@@ -36,7 +36,7 @@ def test_screening_and_thompson_sampling_lose_as_much_as_without(family: Callabl
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_cn_ucb_says_why_it_plays_all_arms(family: Callable[..., CausalSystem]) -> None:
+def test_cn_ucb_says_why_it_asks_nothing(family: Callable[..., CausalSystem]) -> None:
     system = family(N, K, instance=3, horizon=HORIZON)
     graph = system.essential_graph()
     reward_gap, effect_gap = system.effective_gaps(graph)
@@ -49,9 +49,7 @@ def test_cn_ucb_says_why_it_plays_all_arms(family: Callable[..., CausalSystem]) 
         evidence="sequential",
         settable=system.settable,
     )
-    run, moss = (
-        simulate(one, system, HORIZON, seed=0)
-        for one in (policy, MOSS(system.states, settable=system.settable))
-    )
+    run = simulate(policy, system, HORIZON, seed=0)
     assert "gap is 0" in str(run.fallback)
-    assert run.regret == moss.regret
+    assert run.story is not None
+    assert run.story.questions == ()

@@ -1,7 +1,9 @@
-"""ScreeningUCB where what it assumes fails: it says so, and loses little more than UCB meanwhile."""
+"""ScreeningUCB: what it plays, names and says, where its assumptions hold and where they fail."""
 
 import itertools
 import math
+import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,15 +20,26 @@ from cb_pgm import (
     instances,
     simulate,
 )
+from cb_pgm.errors import PolicyError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from cb_pgm.policies.baselines.ucb_plus import UCBPlus
+from cb_pgm.policies.posterior import PosteriorSampling
+
+
+def _screening(system: CausalSystem, **settings: Any) -> ScreeningUCB:
+    return ScreeningUCB(
+        system.states,
+        noise_scale=system.noise_scale,
+        parent_noise_scale=system.conditional_noise_scale,
+        **settings,
+    )
 
 
 @pytest.mark.parametrize(("n", "n_parents", "max_parents"), [(20, 4, 1), (30, 6, 2), (10, 5, 3)])
 def test_more_parents_than_it_looks_for(n: int, n_parents: int, max_parents: int) -> None:
-    """6 systems each, T = 20,000, 8 s: at most 3 times UCB's regret in all; at size 1 it always says so."""
+    """2 systems each, T = 20,000, 10 s: at most 3 times UCB's regret in all; at size 1 it always says so."""
     lost: dict[str, float] = {"ucb": 0.0, "screening": 0.0}
-    for seed in range(6):
+    for seed in range(2):
         system = instances.tree(n, 2, seed=seed, n_parents=n_parents)
         screening = ScreeningUCB(system.states, noise_scale=system.noise_scale, max_parents=max_parents)
         for policy in (screening, UCB(system.states, noise_scale=system.noise_scale)):
@@ -35,20 +48,6 @@ def test_more_parents_than_it_looks_for(n: int, n_parents: int, max_parents: int
             if policy.name == "screening" and max_parents == 1:
                 assert "no single variable explains the reward" in str(run.fallback)
     assert lost["screening"] <= 3 * lost["ucb"]
-
-
-def test_rounds_spent_on_telling_apart_are_bounded_at_all_times() -> None:
-    """At most arms + ½√(arms · t) of t rounds with 3 parents, and the pull beyond it, counted by `why`."""
-    system: CausalSystem = instances.tree(10, 2, seed=1, n_parents=5)
-    policy = ScreeningUCB(system.states, noise_scale=system.noise_scale, max_parents=3)
-    policy = policy.fresh(np.random.default_rng(0))
-    rng, spent, arms = np.random.default_rng(1), 0, 20
-    for t in range(1, 6001):
-        pull = policy.ask()
-        spent += "best tells" in policy.why(pull)
-        policy.tell(pull, system.sample(pull.intervention, 1, rng))
-        assert spent <= arms + math.sqrt(arms * t) / 2 + 1
-    assert spent > math.sqrt(arms * 6000) / 2  # it does use them
 
 
 def _drug_world(others: int) -> CausalSystem:
@@ -79,8 +78,8 @@ def test_a_drug_that_nobody_takes_by_themselves_is_found(runs: int) -> None:
     assert max(lost["screening"]) <= 3 * np.mean(lost["moss"])
 
 
-def test_once_set_rows_refute_what_seen_rows_showed_only_set_rows_count() -> None:
-    """X and Z copy a hidden cause of the reward: 5,000 seen rows name X, setting it refutes that."""
+def test_once_set_rows_refute_what_observed_rows_showed_only_set_rows_count() -> None:
+    """X and Z copy a hidden cause of the reward: 5,000 observed rows name X, setting it refutes that."""
     rng = np.random.default_rng(3)
     policy = ScreeningUCB({"Z": ("0", "1"), "X": ("0", "1")}, noise_scale=0.5)
 
@@ -97,7 +96,7 @@ def test_once_set_rows_refute_what_seen_rows_showed_only_set_rows_count() -> Non
     policy.warm_start(Intervention(), rows(5000, Intervention()))
     assert policy.reward_variables == ("X",)
     assert {known.grounds for known in policy.identified()} == {"assumed"}
-    assert policy.assumption == "seen, not set often enough to exclude a hidden common cause"
+    assert policy.assumption == "observed, not set often enough to exclude a hidden common cause"
     assert policy.estimates() == ()
     pulls = 0
     while policy.fallback is None and pulls < 400:
@@ -112,25 +111,21 @@ def test_once_set_rows_refute_what_seen_rows_showed_only_set_rows_count() -> Non
 def test_shares_of_the_failure_probability_add_up() -> None:
     budget = ScreeningUCB({"A": ("0", "1")}, failure_prob=0.08).budget
     assert budget.total == pytest.approx(0.08)
-    assert budget.shares() == {
-        "identification": 0.04,
-        "invariance": 0.01,
-        "verification": 0.01,
-        "intervals": 0.02,
-    }
+    assert budget.shares() == {"identification": 0.04, "invariance": 0.02, "intervals": 0.02}
 
 
 @pytest.mark.parametrize("failure_prob", [0.05, 0.2])
 @pytest.mark.parametrize("runs", [30, pytest.param(1000, marks=pytest.mark.slow)])
 def test_measured_intervals_hold_whatever_was_identified(failure_prob: float, runs: int) -> None:
-    """Runs of 300 rounds after 300 seen rows, with a hidden cause; looked at every 20 rounds, 1,000 in 90 s.
+    """Runs of 300 rounds after 300 observed rows, with a hidden cause; looked at every 20 rounds.
 
     At most the binomial's 99.9 % point at the intervals' share of δ, and nothing set has its mean from rows
-    in which it was only seen.
+    in which it was only observed.
     """
     system = instances.confounded(seed=0)
     policy = ScreeningUCB(system.states, noise_scale=0.5, failure_prob=failure_prob)
     truth = {Intervention({name: state}): mean for (name, state), mean in system.arm_means().items()}
+    truth[Intervention()] = system.mean_reward()
     missed = 0
     for seed in range(runs):
         rng = np.random.default_rng([seed, 5])
@@ -216,7 +211,7 @@ def test_a_variable_that_cannot_have_shown_an_effect_is_only_assumed_to_have_non
 
     told(200, 0.01)
     assert policy.reward_variables == ("A",)
-    assert policy.assumption == "seen, not set often enough to exclude a hidden common cause"
+    assert policy.assumption == "observed, not set often enough to exclude a hidden common cause"
     for state in ("0", "1"):
         told(300, 0.01, A=state)
     assert policy.reward_variables == ("A",)
@@ -280,3 +275,149 @@ def test_intervals_hold_however_many_arms_join() -> None:
             )
         failed += missed
     assert failed <= binom.ppf(0.999, 1000, 0.2)
+
+
+# -- a table that misleads -----------------------------------------------------------------------------------
+
+
+def test_no_state_is_identified_that_was_not_set() -> None:
+    """5,000 rows show a hidden indication; states are identified by the rows in which they were set."""
+    for seed in range(3):
+        system = instances.indication(2, seed=seed)
+        policy, rng = _screening(system).fresh(np.random.default_rng(seed)), np.random.default_rng([seed, 1])
+        policy.warm_start(Intervention(), system.sample({}, 5000, rng))
+        assert policy.reward_variables == ("dose",)
+        assert policy.grounds == "assumed"
+        was_set: dict[Intervention, int] = {}
+        for _ in range(600):
+            pull = policy.ask()
+            was_set[pull.intervention] = was_set.get(pull.intervention, 0) + 1
+            policy.tell(pull, system.sample(pull.intervention, 1, rng))
+            for known in policy.identified():
+                # A tenth of the rewards' range takes 50 rows for each nat of log(1/δ).
+                enough = 50 * math.log(1 / policy.budget.identification)
+                assert known.grounds == "assumed" or was_set.get(known.intervention, 0) >= enough
+
+
+def test_states_are_identified_one_by_one() -> None:
+    """A is the parent: A = 0 was set in 300 rows, A = 1 only observed."""
+    rng = np.random.default_rng(2)
+    policy = ScreeningUCB(dict.fromkeys("AB", ("0", "1")), noise_scale=0.5)
+
+    def told(size: int, **settings: str) -> None:
+        codes = rng.integers(2, size=(size, 2)).astype(np.int16)
+        for name, state in settings.items():
+            codes[:, "AB".index(name)] = int(state)
+        rewards = (rng.random(size) < 0.2 + 0.5 * codes[:, 0]).astype(float)
+        policy.warm_start(Intervention(settings), Observations(codes, rewards))
+
+    told(1000)
+    told(300, A="0")
+    grounds = {known.intervention["A"]: known.grounds for known in policy.identified()}
+    assert grounds == {"0": "identified", "1": "assumed"}
+    assert policy.grounds == "assumed"  # it's the best state that the play relies on
+    told(300, A="1")
+    assert {known.grounds for known in policy.identified()} == {"identified"}
+    assert policy.grounds == "identified"
+
+
+def test_rows_that_somebody_sorted_by_their_rewards_rule_out_no_cause() -> None:
+    """40 tables of 600 rows, zeros first; half are those of a pull. Rows of one kind are in no order."""
+    states = dict.fromkeys("ABC", ("0", "1"))
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        codes = rng.integers(2, size=(600, 3)).astype(np.int16)
+        rewards = (rng.random(600) < 0.3 + 0.4 * codes[:, 0]).astype(float)
+        order = np.argsort(rewards, kind="stable")
+        rows = Observations(codes[order], rewards[order])
+        policy = ScreeningUCB(states, noise_scale=0.5).fresh(rng)
+        if seed % 2:
+            policy.warm_start(Intervention(), rows)
+        else:
+            policy.tell(Pull(Intervention(), 600), rows)
+        assert not policy.rules_out(("A",))
+        assert policy.rules_out(("B",))
+
+
+# -- playing -------------------------------------------------------------------------------------------------
+
+
+def test_asking_first_names_sooner() -> None:
+    """Trees of 30, 8 runs of up to 3,000 rounds each: the median of rounds to the name."""
+    rounds: dict[str, list[float]] = {"regret": [], "identify": []}
+    for seed in range(8):
+        system = instances.tree(30, 2, seed=seed)
+        for explore, needed in rounds.items():
+            run = simulate(_screening(system, explore=explore), system, 3000, seed)
+            needed.append(run.interventions_to_find or 3000)
+            assert run.reward_variables in ((), system.reward_parents)
+    assert np.median(rounds["identify"]) < np.median(rounds["regret"]) / 2
+
+
+def test_refuses_another_exploration() -> None:
+    with pytest.raises(PolicyError, match="explore to be regret or identify"):
+        ScreeningUCB({"A": ("0", "1")}, explore="fame")  # type: ignore[arg-type]
+
+
+def test_the_reasons_for_pulls_read_as_sentences() -> None:
+    system = instances.tree(6, 2, noise="bernoulli", seed=4)
+    policy, rng = _screening(system).fresh(np.random.default_rng(0)), np.random.default_rng(1)
+    reasons = set()
+    for _ in range(400):
+        pull = policy.ask()
+        reasons.add(policy.why(pull))
+        policy.tell(pull, system.sample(pull.intervention, 1, rng))
+    kinds = (
+        r"likely causes?: (X\d \d?\.\d\d(, X\d \.\d\d)?); X\d set so has the highest draw",
+        r"likely cause: none of those looked for; X\d set so has the highest draw",
+        r"it best tells X\d, the likeliest cause, from X\d, the likeliest other one",
+        r"the highest upper confidence bound: .+",
+    )
+    assert all(any(re.fullmatch(kind, reason) for kind in kinds) for reason in reasons)
+    (parent,) = system.reward_parents
+    assert any(reason.startswith(f"likely cause: {parent}") for reason in reasons)
+
+
+def test_pulls_beside_open_ones_spread_and_need_no_rows_in_between() -> None:
+    """30 pulls are open before the first row: at least 6 of 12 arms; later most are the best one."""
+    system = instances.tree(6, 2, noise="bernoulli", seed=4)
+    policy, rng = _screening(system).fresh(np.random.default_rng(0)), np.random.default_rng(1)
+    for turn in range(15):
+        pulls: list[Pull] = [policy.ask()]
+        while len(pulls) < 30:
+            beside = policy.ask_beside(pulls)
+            assert beside is not None
+            pulls.append(beside)
+        if turn == 0:
+            assert len({pull.intervention for pull in pulls}) >= 6
+        for pull in reversed(pulls):
+            policy.tell(pull, system.sample(pull.intervention, pull.size, rng))
+    means = [system.mean_reward(pull.intervention) for pull in pulls]
+    assert np.mean(np.isclose(means, system.best_arm()[1])) > 0.8
+
+
+def test_a_state_that_cannot_be_set_is_reached_through_another_variable() -> None:
+    """R depends on B, a copy of A in .9 of the rows; only A and C can be set: A = 1 is best, and found."""
+    tables = (np.full(2, 0.5), np.array([[0.9, 0.1], [0.1, 0.9]]), np.full(2, 0.5))
+    model = DiscreteModel(dict.fromkeys("ABC", ("0", "1")), ((), (0,), ()), tables)
+    settable = dict.fromkeys("AC", ("0", "1"))
+    system = CausalSystem.from_model(model, Reward((1,), np.array([0.2, 0.8]), None), settable=settable)
+    run = simulate(_screening(system, settable=settable), system, 2000, 0)
+    assert run.best_arm is not None
+    assert run.best_arm.intervention == {"A": "1"}
+    assert run.regret < 2000 * 0.24 / 5  # a fifth of what pulls at random lose
+
+
+def test_sets_alone_lose_less_where_they_are_right_and_are_never_told_where_not() -> None:
+    """Posterior sampling beside screening: trees of 20; then X, which only shows a hidden cause of R."""
+    lost = {"posterior-sampling": 0.0, "screening": 0.0}
+    for seed in range(4):
+        system = instances.tree(20, 2, noise="bernoulli", seed=seed)
+        for kind in (PosteriorSampling, ScreeningUCB):
+            policy = kind(system.states, noise_scale=0.5)
+            lost[policy.name] += simulate(policy, system, 3000, seed).regret
+    assert lost["posterior-sampling"] < 1.2 * lost["screening"]
+    system = instances.confounded(seed=0)
+    run = simulate(PosteriorSampling(system.states, noise_scale=0.5), system, 2000, 0)
+    assert run.fallback is None
+    assert run.reward_variables == ()
