@@ -107,8 +107,8 @@ class DiscriminatingPulls:
     def _newest(self) -> NDArray[np.bool_]:
         """Return which of the newest rows are complete, bool [rows]."""
         rows = self._hypotheses.rows
-        newest: NDArray[np.bool_] = (rows.codes[max(0, rows.size - _RECENT) : rows.size] >= 0).all(axis=1)
-        return newest
+        known = rows.codes[max(0, rows.size - _RECENT) : rows.size] >= 0
+        return np.asarray(known.all(axis=1))
 
     def _likeliest(self, most: int) -> list[int]:
         sets = np.flatnonzero(~self._hypotheses.closed)
