@@ -125,9 +125,10 @@ def decimal_marks(
         texts = [*given]
         if not any("," in text or "." in text for text in texts):
             continue
-        mark, text = _told_by(texts[:_FEW])
-        if not mark and len(texts) > _FEW:  # a few settle it nearly always
-            mark, text = _told_by(texts)
+        found = _told_by(texts[:_FEW])  # a few settle it nearly always
+        if found is not None and not found[0]:
+            found = _told_by(texts)
+        mark, text = found or ("", "")
         if mark:
             settling[name] = mark
         elif text:
@@ -150,12 +151,15 @@ def decimal_marks(
     return {name: settling.get(name, decimal) for name in columns}, settled, warnings
 
 
-def _told_by(texts: list[str]) -> tuple[str, str]:
-    """Return the decimal mark that texts settle, or a text that is a number with either; or ""."""
+def _told_by(texts: list[str]) -> tuple[str, str] | None:
+    """Return the decimal mark that texts settle, and a text that is another number with either mark.
+
+    Either is empty where there is none; None if the texts aren't numbers at all.
+    """
     point, comma = numbers_of(texts, "."), numbers_of(texts, ",")
     with_point, with_comma = (int(np.isfinite(values).sum()) for values in (point, comma))
     if max(with_point, with_comma) < MOST * len(texts):
-        return "", ""
+        return None
     if with_point != with_comma:
         return "." if with_point > with_comma else ",", ""
     differ = np.flatnonzero(np.isfinite(point) & (point != comma))
