@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from discovery.wording import visible
 
-__all__ = ["note", "progress", "waiting"]
+__all__ = ["note", "progress", "share_read", "waiting"]
 
 _SECONDS_BETWEEN_LINES = 30.0
 
@@ -73,6 +73,15 @@ def waiting(doing: str) -> Iterator[Callable[[str], object]]:
 
     with _beside(show):
         yield show_instead
+
+
+def share_read(show: Callable[[str], object]) -> Callable[[int, int], None]:
+    """Return a function of the bytes read and the bytes in all, which shows their share (`waiting`)."""
+
+    def show_share(done: int, total: int) -> None:
+        show(f"Reading the table, {done / max(total, 1):.0%}")
+
+    return show_share
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cb_pgm.cli.console import note, progress, waiting
+from cb_pgm.cli.console import note, progress, share_read, waiting
 from cb_pgm.cli.discover_text import (
     CheckedGraph,
     check_content,
@@ -88,7 +88,8 @@ def execute(options: Namespace) -> None:
         _execute_fci(options, settings, file)
         return
     with waiting("Reading the table and estimating its graph") as show:
-        table = read_table(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
+        reading = TableSettings(**settings_of(options, TableSettings))
+        table = read_table(options.csv, options.reward, reading, share_read(show))
         own = None if options.check is None else _own_graph(options.check, table)
         _say_what_it_takes(len(table.variables), settings.method)
         used = estimated_graph(table, settings, progress=show, interruptible=True)
@@ -202,8 +203,9 @@ def _execute_fci(options: Namespace, settings: EstimateSettings, file: Path | No
     form = options.format or (file.suffix.removeprefix(".") if file is not None else "json")
     if form == "bif":
         raise CausalBanditError("Expected a form of a PAG but found bif, which holds a DAG: take json or dot")
-    with waiting("Reading the table and estimating its graph"):
-        table = read_table(options.csv, options.reward, TableSettings(**settings_of(options, TableSettings)))
+    with waiting("Reading the table and estimating its graph") as show:
+        reading = TableSettings(**settings_of(options, TableSettings))
+        table = read_table(options.csv, options.reward, reading, share_read(show))
         found = estimate_pag(table, settings)
     for warning in table.warnings:
         note(f"warning: {warning}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cb_pgm.cli.console import progress, waiting
+from cb_pgm.cli.console import progress, share_read, waiting
 from cb_pgm.cli.flags import add_flags, settings_of
 from cb_pgm.cli.options import TABLE, add_csv, add_output, add_table_rest
 from cb_pgm.cli.usage import Parser
@@ -47,8 +48,8 @@ def execute(options: Namespace) -> None:
     from discovery.estimation.settings import EstimateSettings
 
     check_folder(options.out, force=options.force)
-    with waiting("Reading the table"):
-        table = _read(options)
+    with waiting("Reading the table") as show:
+        table = _read(options, share_read(show))
     given = getattr(options, "graph", None)
     graph = None if given is None else read_graph(given, table.variables).graph
     with progress(options.draws, "Drawing graphs", unit="draw") as step:
@@ -67,7 +68,7 @@ def execute(options: Namespace) -> None:
     print_text(json_text(report.to_dict()) if options.json else report.to_text())
 
 
-def _read(options: Namespace) -> DiscreteTable:
+def _read(options: Namespace, told: Callable[[int, int], None]) -> DiscreteTable:
     """Read the table; of a trial only what was set at random and blocks, where not all of it can be used."""
     from cb_pgm.tables import read_table
     from discovery.errors import TableError
@@ -76,12 +77,12 @@ def _read(options: Namespace) -> DiscreteTable:
     settings = TableSettings(**settings_of(options, TableSettings))
     trial = [] if hasattr(options, "graphs") else list(getattr(options, "randomised", ()))
     if not trial:
-        return read_table(options.csv, options.reward, settings)
+        return read_table(options.csv, options.reward, settings, told)
     trial += getattr(options, "block", ())
     if settings.missing == "refuse":
         try:
             keep = [*settings.keep, *(name for name in trial if name not in settings.keep)]
-            return read_table(options.csv, options.reward, replace(settings, keep=keep))
+            return read_table(options.csv, options.reward, replace(settings, keep=keep), told)
         except TableError:
             pass  # the trial's own columns may do
-    return read_table(options.csv, options.reward, settings, trial=trial)
+    return read_table(options.csv, options.reward, settings, told, trial)
