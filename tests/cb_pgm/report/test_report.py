@@ -337,7 +337,7 @@ def test_the_story_of_a_search_under_way_is_the_beginning_of_the_finished_one(se
 
 
 def test_a_run_keeps_its_story():
-    """Questions, answers and what they cost, on a tree of 15: their pulls add up to the naming; 4 seconds."""
+    """Questions, answers and what they cost, on a tree of 15: named when they end at the latest; 4 seconds."""
     system = instances.tree(15, 2, seed=4)
     graph = system.essential_graph()
     reward_gap, effect_gap = system.effective_gaps(graph)
@@ -354,9 +354,8 @@ def test_a_run_keeps_its_story():
         assert question.probe.is_ancestor == answer(question.query).is_ancestor
         assert question.pulls > 0
         assert question.reason
-    last = run.story.questions[-1].pulls
     total = sum(question.pulls for question in run.story.questions)
-    assert total - last <= run.interventions_to_find <= total + 64
+    assert run.interventions_to_find <= total + 64  # the test of sets, beside the search, may name sooner
     short = simulate(policy, system, 3, seed=1)
     assert short.story is not None
     assert (short.story.result, short.story.questions) == (None, ())
