@@ -337,7 +337,7 @@ def test_the_story_of_a_search_under_way_is_the_beginning_of_the_finished_one(se
 
 
 def test_a_run_keeps_its_story():
-    """Questions, answers and what they cost, on a tree of 15: named when they end at the latest; 4 seconds."""
+    """Questions, answers and their cost, on a tree of 15: named when they end at the latest; 4 seconds."""
     system = instances.tree(15, 2, seed=4)
     graph = system.essential_graph()
     reward_gap, effect_gap = system.effective_gaps(graph)
