@@ -395,12 +395,9 @@ def _advice(plan: Plan, parents: int) -> tuple[str, ...]:
         forecast = by_policy[name]
         if plan.effective.batch is None:
             advice.append(f"{name} is the wrong tool: a gap is 0, so no number of pulls is enough")
-        elif not forecast.fits:
-            advice.append(
-                f"{name} is the wrong tool at {plan.horizon:,} rounds: its search doesn't end in time"
-            )
         elif forecast.beats_ucb_from is None:
-            advice.append(f"{name} is the wrong tool at {plan.horizon:,} rounds: UCB loses less")
+            why = "UCB loses less" if forecast.fits else "its search doesn't end in time"
+            advice.append(f"{name} is the wrong tool at {plan.horizon:,} rounds: {why}")
     candidates = [forecast for forecast in plan.forecasts if not policy_kind(forecast.policy).is_oracle]
     best = min(candidates, key=lambda forecast: forecast.regret)
     advice.append(
