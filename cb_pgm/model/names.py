@@ -6,7 +6,7 @@ suggests the nearest known one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,7 @@ def split_off_reward_node(model: DiscreteModel, text: str) -> tuple[DiscreteMode
     """
     node, state = _node_and_state(model, text)
     v = model.index[node]
-    if state not in model.codes[v]:
-        raise CausalSystemError(
-            f"Expected a state of {node!r} but found {state!r}: {did_you_mean(state, model.states[node])}"
-        )
+    _check(state, model.states[node], f"a state of {node!r}")
     if model.children[v]:
         children = listed([model.variables[child] for child in model.children[v]])
         raise CausalSystemError(
@@ -70,10 +67,7 @@ def reward_from_means(
     """
     names = (variables,) if isinstance(variables, str) else tuple(variables)
     for name in names:
-        if name not in model.index:
-            raise CausalSystemError(
-                f"Expected a reward variable but found {name!r}: {did_you_mean(name, model.variables)}"
-            )
+        _check(name, model.variables, "a reward variable")
     if len(set(names)) < len(names):
         raise CausalSystemError(f"Expected different reward variables but found one twice in {names}")
     table = np.full([len(model.states[name]) for name in names], np.nan)
@@ -116,16 +110,9 @@ def checked_settable(
     if settable is None:
         return dict(states)
     for variable, values in settable.items():
-        if variable not in states:
-            raise CausalSystemError(
-                f"Expected variables in settable but found {variable!r}: {did_you_mean(variable, states)}"
-            )
+        _check(variable, states, "variables in settable")
         for state in values:
-            if state not in states[variable]:
-                raise CausalSystemError(
-                    f"Expected a state of {variable!r} in settable but found {state!r}: "
-                    f"{did_you_mean(state, states[variable])}"
-                )
+            _check(state, states[variable], f"a state of {variable!r} in settable")
     return {
         variable: tuple(state for state in values if state in settable[variable])
         for variable, values in states.items()
@@ -143,10 +130,7 @@ def checked_hidden(model: DiscreteModel, hidden: Sequence[str]) -> frozenset[str
     """
     names = (hidden,) if isinstance(hidden, str) else tuple(hidden)
     for name in names:
-        if name not in model.index:
-            raise CausalSystemError(
-                f"Expected variables in hidden but found {name!r}: {did_you_mean(name, model.variables)}"
-            )
+        _check(name, model.variables, "variables in hidden")
     return frozenset(names)
 
 
@@ -160,38 +144,33 @@ def codes_of(
     CausalSystemError
         If a variable or state is unknown, or the variable is hidden.
     """
-    if hidden.isdisjoint(do):
-        try:
-            return {(v := model.index[variable]): model.codes[v][state] for variable, state in do.items()}
-        except KeyError:
-            pass  # the first unknown name goes into the message below
-    known = {name: states for name, states in model.states.items() if name not in hidden}
-    variable, state = next((v, x) for v, x in do.items() if x not in known.get(v, ()))
-    if variable not in known:
-        raise CausalSystemError(
-            f"Expected a variable but found {variable!r}: {did_you_mean(variable, tuple(known))}"
-        )
-    raise CausalSystemError(
-        f"Expected a state of {variable!r} but found {state!r}: {did_you_mean(state, known[variable])}"
-    )
+    codes = {}
+    for variable, state in do.items():
+        if variable in hidden or variable not in model.index:
+            _check(variable, [name for name in model.variables if name not in hidden], "a variable")
+        v = model.index[variable]
+        if state not in model.codes[v]:
+            _check(state, model.states[variable], f"a state of {variable!r}")
+        codes[v] = model.codes[v][state]
+    return codes
+
+
+def _check(name: str, known: Collection[str], expected: str) -> None:
+    if name not in known:
+        raise CausalSystemError(f"Expected {expected} but found {name!r}: {did_you_mean(name, known)}")
 
 
 def _node_and_state(model: DiscreteModel, text: str) -> tuple[str, str]:
     """Split "node=state" at that equals sign before which a node is named."""
     places = [place for place, letter in enumerate(text) if letter == "="]
     splits = [(text[:place].strip(), text[place + 1 :].strip()) for place in places]
-    for node, state in splits:
-        if node in model.index:
-            return node, state
     if not splits:
         raise CausalSystemError(
             f"Expected a reward of the form node=state but found {text!r}: name a leaf and its state"
         )
-    node = splits[0][0]
-    raise CausalSystemError(
-        f"Expected a node of the network as the reward but found {node!r}: "
-        f"{did_you_mean(node, model.variables)}"
-    )
+    node, state = next((split for split in splits if split[0] in model.index), splits[0])
+    _check(node, model.variables, "a node of the network as the reward")
+    return node, state
 
 
 def _joint_state(model: DiscreteModel, names: tuple[str, ...], key: Any) -> tuple[int, ...]:
@@ -203,11 +182,7 @@ def _joint_state(model: DiscreteModel, names: tuple[str, ...], key: Any) -> tupl
         )
     codes = []
     for name, state in zip(names, map(str, states), strict=True):
-        if state not in model.states[name]:
-            raise CausalSystemError(
-                f"Expected a state of {name!r} in reward_means but found {state!r}: "
-                f"{did_you_mean(state, model.states[name])}"
-            )
+        _check(state, model.states[name], f"a state of {name!r} in reward_means")
         codes.append(model.codes[model.index[name]][state])
     return tuple(codes)
 
