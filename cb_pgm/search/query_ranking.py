@@ -19,66 +19,31 @@ from cb_pgm.search.cliques import CliqueTree, rooted_clique_tree
 from cb_pgm.search.search_state import SearchState
 from discovery.graphs.meek import PartiallyDirectedGraph
 
-__all__ = ["QueryRanking"]
-
-_SMALL = 64  # up to as many candidates, rank anew after every answer
+__all__ = ["best_query"]
 
 
-class QueryRanking:
-    """The variables of one component in the order in which to query them.
+def best_query(state: SearchState, component: Sequence[str], settable: Collection[str]) -> str | None:
+    """Return the best candidate of a chain component to query; None if none is left that can be queried.
 
     Parameters
     ----------
     state
-        The search; its candidates and directed edges decide the ranking.
+        The search; its candidates and directed edges decide.
     component
-        A chain component.
+        The chain component.
     settable
         The variables that can be queried.
 
     Notes
     -----
-    On components of more than 64 candidates a ranking is kept until a variable moves the reward or an eighth
-    of its candidates is ruled out. Ranking therefore takes near-linear time in all, even if almost every
-    variable has to be queried, as in a star.
+    Linear in the size of the component's clique tree.
     """
-
-    def __init__(self, state: SearchState, component: Sequence[str], settable: Collection[str]) -> None:
-        self._state = state
-        self._component = component
-        self._settable = settable
-        self._ranked: list[str] = []  # best last
-        self._size = 0
-        self._total = 0
-        self._deepest: str | None = None
-
-    def best(self) -> str | None:
-        """Return the best candidate to query; None if no candidate is left that can be queried."""
-        if self._is_stale():
-            self._rank()
-        while self._ranked:
-            variable = self._ranked.pop()
-            if variable in self._state.candidates and not self._state.asked(variable):
-                return variable
-        return None
-
-    def _is_stale(self) -> bool:
-        gone = self._total - len(self._state.candidates)
-        return self._size <= _SMALL or 8 * gone >= self._size or self._deepest != self._state.deepest
-
-    def _rank(self) -> None:
-        state = self._state
-        self._component = [node for node in self._component if node in state.candidates]
-        self._size, self._total, self._deepest = (
-            len(self._component),
-            len(state.candidates),
-            state.deepest,
-        )
-        askable = [node for node in self._component if node in self._settable and not state.asked(node)]
-        if len(askable) > 1:
-            worst = _worst_cases(state.known, self._component, state.deepest)
-            askable.sort(key=lambda node: (worst[node], -len(state.known.neighbours(node))))
-        self._ranked = askable[::-1]
+    left = [node for node in component if node in state.candidates]
+    askable = [node for node in left if node in settable and not state.asked(node)]
+    if len(askable) < 2:
+        return askable[0] if askable else None
+    worst = _worst_cases(state.known, left, state.deepest)
+    return min(askable, key=lambda node: (worst[node], -len(state.known.neighbours(node))))
 
 
 def _worst_cases(

@@ -17,7 +17,7 @@ from collections.abc import Collection, Generator, Iterable, Sequence
 
 from cb_pgm.search.component_order import Priority, check_in_graph, components_in_order
 from cb_pgm.search.query import Probe, Query, Search, SearchResult
-from cb_pgm.search.query_ranking import QueryRanking
+from cb_pgm.search.query_ranking import best_query
 from cb_pgm.search.search_state import NOTHING_MOVED, SearchState
 from discovery.graphs.essential_graph import EssentialGraph
 
@@ -103,9 +103,8 @@ def narrow_down(
     """
     unsettable = [node for node in graph.nodes if node not in settable]
     for component in components:
-        ranking = QueryRanking(state, component, settable)
         while not _is_settled(state):
-            variable = ranking.best()
+            variable = best_query(state, component, settable)
             if variable is None and any(node in state.candidates for node in unsettable):
                 variable = _helper(graph, component, settable, state)
             if variable is None:
