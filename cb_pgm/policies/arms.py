@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.records import Records, all_in_unit_interval, total_of
-from cb_pgm.model.intervention import Intervention, Pull, States
+from cb_pgm.model.intervention import Intervention, States
 from cb_pgm.policies.indices import highest_index
 
 __all__ = [
     "UNIT_INTERVAL_SCALE",
     "ArmTotals",
-    "SingleArms",
     "checked_parents",
     "joint_arms",
     "parent_arms",
@@ -50,52 +49,12 @@ def joint_arms(states: States, variables: Sequence[str]) -> tuple[Intervention, 
     return tuple(Intervention(dict(zip(variables, chosen, strict=True))) for chosen in choices)
 
 
-class SingleArms:
-    """All arms on a single variable, by the positions of variable and state.
-
-    Parameters
-    ----------
-    states, settable
-        As in `Policy`.
-
-    Attributes
-    ----------
-    arms
-        The arms, as `single_variable_arms` orders them.
-    codes
-        int64 [arms] each: the position of each arm's variable, and that of its state.
-    pull_of, code_of
-        The pull of a single row by the two positions, and the positions by arm.
-    settable
-        bool [n, K]: the states that can be set.
-    whole
-        bool [n]: whether all states of a variable can be set. One that can't be set may be reached through
-        other variables, so that the best arm may be on these.
-    """
-
-    def __init__(self, states: States, settable: States) -> None:
-        self.arms = single_variable_arms(settable)
-        positions = {name: position for position, name in enumerate(states)}
-        pairs = [
-            (positions[name], states[name].index(state)) for arm in self.arms for name, state in arm.items()
-        ]
-        array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        self.codes: tuple[NDArray[np.int64], NDArray[np.int64]] = (array[:, 0], array[:, 1])
-        self.code_of = dict(zip(self.arms, pairs, strict=True))
-        self.pull_of = {pair: Pull(arm) for arm, pair in self.code_of.items()}
-        shape = len(states), max(map(len, states.values()), default=1)
-        self.settable: NDArray[np.bool_] = np.zeros(shape, dtype=np.bool_)
-        self.settable[self.codes] = True
-        n_states = [len(values) for values in states.values()]
-        self.whole: NDArray[np.bool_] = self.settable.sum(axis=1) == n_states
-
-
 class ArmTotals:
     """Rows and reward totals per arm, and the arm with the highest upper confidence bound.
 
     There are two indices. UCB's is mean + σ√(2 log t / n_a), where t counts all rounds so far (Auer,
     Cesa-Bianchi & Fischer 2002, for σ-subgaussian rewards). Anytime MOSS replaces log t by log⁺(t/(A·n_a)),
-    where A is the number of open arms; for rewards in [0, 1] it replaces the divergence of Gaussian
+    where A is the number of arms; for rewards in [0, 1] it replaces the divergence of Gaussian
     distributions by that of Bernoulli distributions (`cb_pgm.policies.indices`). Both pull every arm once
     first, and break ties in the order of `arms`.
 
@@ -111,11 +70,9 @@ class ArmTotals:
         t: the number of rounds so far, including those under other interventions.
     in_unit_interval
         Whether all rewards so far lie in [0, 1].
-    every_arm
-        bool [len(arms)], all true.
     """
 
-    __slots__ = ("_position", "arms", "every_arm", "in_unit_interval", "rounds", "rows", "totals")
+    __slots__ = ("_position", "arms", "in_unit_interval", "rounds", "rows", "totals")
 
     def __init__(self, arms: Sequence[Intervention]) -> None:
         self.arms = tuple(arms)
@@ -124,7 +81,6 @@ class ArmTotals:
         self.totals: NDArray[np.float64] = np.zeros(len(self.arms))
         self.rounds = 0
         self.in_unit_interval = True
-        self.every_arm: NDArray[np.bool_] = np.ones(len(self.arms), dtype=np.bool_)
 
     @classmethod
     def of(cls, arms: Sequence[Intervention], records: Records, rounds: int) -> ArmTotals:
@@ -159,24 +115,17 @@ class ArmTotals:
         """Return the position of an arm; None for any other intervention."""
         return self._position.get(intervention)
 
-    def highest_bound(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
-        """Return the position of the highest UCB index, among `open_arms` (bool [arms]) if given."""
-        return self._highest(False, False, noise_scale, open_arms)
+    def highest_bound(self, noise_scale: float) -> int:
+        """Return the position of the highest UCB index."""
+        return self._highest(False, False, noise_scale)
 
-    def highest_moss(self, noise_scale: float, open_arms: NDArray[np.bool_] | None = None) -> int:
-        """Return the position of the highest anytime MOSS index, among `open_arms` (bool [arms]) if given."""
-        bernoulli = self.in_unit_interval and noise_scale == UNIT_INTERVAL_SCALE
-        return self._highest(True, bernoulli, noise_scale, open_arms)
+    def highest_moss(self, noise_scale: float) -> int:
+        """Return the position of the highest anytime MOSS index."""
+        return self._highest(True, self.in_unit_interval and noise_scale == UNIT_INTERVAL_SCALE, noise_scale)
 
-    def _highest(
-        self, of_moss: bool, bernoulli: bool, noise_scale: float, open_arms: NDArray[np.bool_] | None
-    ) -> int:
-        chosen = self.every_arm if open_arms is None else open_arms
-        return int(
-            highest_index(
-                of_moss, bernoulli, 0.0, float(noise_scale), self.rows, self.totals, self.rounds, chosen
-            )
-        )
+    def _highest(self, of_moss: bool, bernoulli: bool, noise_scale: float) -> int:
+        scale = float(noise_scale)
+        return int(highest_index(of_moss, bernoulli, 0.0, scale, self.rows, self.totals, self.rounds))
 
     @contextmanager
     def counting(self, under_way: Mapping[Intervention, int]) -> Iterator[None]:

@@ -84,7 +84,7 @@ class IndexPolicy(ArmPolicy):
         """Return what the index depends on, as the compiled functions take it."""
         arms, bernoulli = self._arms, self._by_divergence and self._has_unit_rewards
         weight, scale = self.log_log_weight, self.noise_scale
-        return self._of_moss, bernoulli, weight, scale, arms.rows, arms.totals, arms.rounds, arms.every_arm
+        return self._of_moss, bernoulli, weight, scale, arms.rows, arms.totals, arms.rounds
 
 
 class UCB(IndexPolicy):

@@ -32,25 +32,22 @@ def highest_index(
     rows: NDArray[np.int64],
     totals: NDArray[np.float64],
     rounds: int,
-    open_arms: NDArray[np.bool_],
 ) -> int:
-    """Return the position of the open arm with the highest index after t = `rounds` rounds.
+    """Return the position of the arm with the highest index after t = `rounds` rounds.
 
-    `rows`, `totals` and `open_arms` are [arms]. An arm without rows comes first; ties are broken in order.
+    `rows` and `totals` are [arms]. An arm without rows comes first; ties are broken in order.
     """
-    t, n_open = float(max(rounds, 1)), open_arms.sum()
+    t = float(max(rounds, 1))
     level = math.log(t)
     if log_log_weight > 0.0:
         level += log_log_weight * math.log(max(level, 1.0))
     best, best_bound = 0, -np.inf
     for arm in range(len(rows)):
-        if not open_arms[arm]:
-            continue
         n = rows[arm]
         if n == 0:
             return arm
         if of_moss:
-            level = math.log(max(t / (n_open * n), 1.0))
+            level = math.log(max(t / (len(rows) * n), 1.0))
         mean = totals[arm] / n
         if bernoulli:
             mean = min(max(mean, 0.0), 1.0)
@@ -74,7 +71,6 @@ def play(
     rows: NDArray[np.int64],
     totals: NDArray[np.float64],
     rounds: int,
-    open_arms: NDArray[np.bool_],
     in_unit_interval: bool,
     rewards: NDArray[np.float64],
     begin: NDArray[np.int64],
@@ -86,9 +82,7 @@ def play(
     Also return whether all rewards so far lie in [0, 1]: the first that doesn't ends a call for those.
     """
     for played in range(len(chosen)):
-        arm = highest_index(
-            of_moss, bernoulli, log_log_weight, noise_scale, rows, totals, rounds + played, open_arms
-        )
+        arm = highest_index(of_moss, bernoulli, log_log_weight, noise_scale, rows, totals, rounds + played)
         if begin[arm] == end[arm]:
             return played, in_unit_interval
         reward = rewards[arm, begin[arm]]
