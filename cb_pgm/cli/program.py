@@ -8,6 +8,7 @@ error, in one line, or a line for each problem of a table; 2 wrong usage; 130 in
 from __future__ import annotations
 
 import atexit
+import errno
 import io
 import os
 import signal
@@ -179,6 +180,8 @@ def _message(error: Exception) -> str:
 
 def _os_message(error: OSError) -> str:
     path = f" {os.fspath(error.filename)!r}" if isinstance(error.filename, str | os.PathLike) else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"Expected room on the disk for{path or ' the output'} but found it full: free some space"
     return f"Expected a usable file or folder but found{path} {error.strerror or error}: check the path"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.cli.console import note, waiting
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from cb_pgm.session.status import Status
 
 __all__ = ["add_arguments", "execute"]
+
+
+_FORMULA = ("=", "+", "-", "@")  # with these a spreadsheet begins one
 
 
 def add_arguments(parser: Parser) -> None:
@@ -89,7 +93,9 @@ def add_arguments(parser: Parser) -> None:
     add_state.add_argument("state", metavar="STATE", help="its new state")
 
     verb("status", "print the variables ruled out, those still possible, and the best arm")
-    export = verb("export", "write all recorded rows as CSV")
+    export = verb(
+        "export", "write all recorded rows as CSV; spreadsheets may read names such as =1+1 as formulas"
+    )
     export.add_argument("--out", type=Path, required=True, metavar="CSV", help="the file to write")
     export.add_argument("--force", action="store_true", help="overwrite the file")
 
@@ -169,7 +175,7 @@ def _start(options: Namespace) -> None:
         f"{counted(settings.horizon, settings.unit)}",
         f"Settable  {', '.join(settings.settable)}",
         *([f"Learned   from {status.earlier:,} rows of {options.data}"] if status.earlier else []),
-        f"Next      cb-pgm session ask {options.folder}",
+        f"Next      cb-pgm session ask {quote(str(options.folder))}",
     ]
     content = {
         "folder": str(options.folder),
@@ -219,7 +225,7 @@ def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -
     from cb_pgm.session.status import pull_text
 
     if not pulls:
-        return f"The session is over: {status.over}\nNext  cb-pgm session status {options.folder}"
+        return f"The session is over: {status.over}\nNext  cb-pgm session status {quote(str(options.folder))}"
     lines = []
     for pull in pulls:
         lines.append(pull_text(pull, status.unit) + (f"  (pull {pull.number})" if len(pulls) > 1 else ""))
@@ -230,7 +236,7 @@ def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -
         reason = "they reach the horizon" if asked else "the next pull depends on the rows of the open ones"
         lines.append(f"Only {len(pulls)} of {options.pending} pulls are open: {reason}")
     number = f" --pull {pulls[0].number}" if len(pulls) > 1 else ""
-    return "\n".join([*lines, f"Then: cb-pgm session tell {options.folder} ROWS.csv{number}"])
+    return "\n".join([*lines, f"Then: cb-pgm session tell {quote(str(options.folder))} ROWS.csv{number}"])
 
 
 def _tell(options: Namespace) -> None:
@@ -305,6 +311,12 @@ def _export(options: Namespace) -> None:
 
     with Session.open(options.folder) as session:
         rows = session.export(options.out, force=options.force)
+        states = session.settings.states
+    formulas = [name for names in (states, *states.values()) for name in names if name.startswith(_FORMULA)]
+    if formulas:
+        note(
+            f"warning: a spreadsheet may read {formulas[0]!r} as a formula: let it import the columns as text"
+        )
     _print(options, {"rows": rows, "out": str(options.out)}, f"Wrote {rows:,} rows to {options.out}")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from cb_pgm.errors import ReportError, SessionError
 from cb_pgm.model.intervention import ArmEstimate
@@ -251,5 +252,6 @@ def _next(read: _Read, folder: Path) -> Section:
         "A session is continued, not run again. All that the policy knows follows from its log. "
         "The second command writes all recorded rows as CSV."
     )
-    verbs = Code(f"cb-pgm session ask {folder}\ncb-pgm session export {folder} --out rows.csv")
+    where = quote(str(folder))
+    verbs = Code(f"cb-pgm session ask {where}\ncb-pgm session export {where} --out rows.csv")
     return Section("again", "How to go on", [about, verbs, Facts(facts)])

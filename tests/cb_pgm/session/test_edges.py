@@ -141,3 +141,22 @@ def test_a_folder_that_cannot_be_written_is_read(tmp_path: Path) -> None:
     file.chmod(0o444)
     assert main(["session", "status", str(tmp_path / "s")]) == 0
     assert main(["report", str(tmp_path / "s"), "--out", str(tmp_path / "report.html")]) == 0
+
+
+def test_commands_to_copy_are_quoted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "my trial; true"
+    with start(folder):
+        pass
+    assert main(["session", "ask", str(folder)]) == 0
+    assert f"cb-pgm session tell '{folder}' ROWS.csv" in capsys.readouterr().out
+    assert main(["report", str(folder), "--out", str(tmp_path / "page.html")]) == 0
+    assert "cb-pgm session ask &#39;" in (tmp_path / "page.html").read_text()
+
+
+def test_an_export_says_that_a_spreadsheet_may_read_formulas(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with start(tmp_path / "s", states={"a": ["=1+1", "x"], "y": ["0", "1"]}):
+        pass
+    assert main(["session", "export", str(tmp_path / "s"), "--out", str(tmp_path / "rows.csv")]) == 0
+    assert "may read '=1+1' as a formula" in capsys.readouterr().err
