@@ -15,8 +15,10 @@ from cb_pgm.evidence.hypotheses import Beliefs, Hypotheses
 from cb_pgm.evidence.tuned import SETS_ALONE, Tuned
 
 N_STATES = [2, 3, 2]
+EVERYTHING = np.ones(sum(N_STATES) + 1, dtype=np.bool_)  # all states, then do()
 ODDS = Tuned(own=0.05, split=0.3, novel=0.4, arms=0.2)
-SETTINGS: list[dict[int, int]] = [{}, {0: 1}, {1: 2}, {0: 1, 2: 0}]
+#: What is set, and the number of the arm: do() is the last one, and −1 are rows that nobody asked for.
+SETTINGS: list[tuple[dict[int, int], int]] = [({}, -1), ({0: 1}, 0), ({1: 2}, 1), ({}, 2), ({0: 1, 2: 0}, -1)]
 
 
 def _density(reward: float, prediction: float, sigma: float | None) -> float:
@@ -36,7 +38,7 @@ class PlainPosterior:
         self.weight = dict.fromkeys(self.sets, 1 / (2 * 3))
         self.apart: dict[tuple[object, ...], float] = defaultdict(lambda: 1.0)  # of a set's joint state
         self.flat = odds.arms
-        self.novel: dict[tuple[int, int], float] = defaultdict(lambda: 1.0)
+        self.novel: dict[tuple[int, ...], float] = defaultdict(lambda: 1.0)  # by state; do() is ()
         self.rows: list[tuple[tuple[int, ...], float, frozenset[int], int]] = []
 
     def _predictions(
@@ -95,6 +97,8 @@ class PlainPosterior:
                 self.novel[v, codes[v]] *= densities[v,] / gained
         if arm >= 0:
             self.flat /= gained
+        if arm == 2:
+            self.novel[()] *= _density(reward, by_arm, self.sigma) / gained
         self.rows.append((codes, reward, done, arm))
 
     def beliefs(self) -> Beliefs:
@@ -105,7 +109,8 @@ class PlainPosterior:
             for v in range(3)
             for state in range(N_STATES[v])
         }
-        rarity = {key: 1 / (1 + rows) for key, rows in by_nature.items()}
+        rarity: dict[tuple[int, ...], float] = {key: 1 / (1 + rows) for key, rows in by_nature.items()}
+        rarity[()] = 1 / (1 + sum(row[3] == 2 for row in self.rows))
         novel = sum(share * self.novel[key] for key, share in rarity.items())
         novel *= self.odds.novel * sum(of_sets.values()) / (1 + sum(rarity.values()))
         total = sum(of_sets.values()) + split + novel + self.flat
@@ -125,12 +130,11 @@ def _random_rows(
     """15 rows, after which sets of three would grow; fields that weren't set are unknown at random."""
     rows = []
     for _ in range(15):
-        number = int(rng.integers(len(SETTINGS)))
-        done = SETTINGS[number]
+        done, arm = SETTINGS[rng.integers(len(SETTINGS))]
         codes = [-1 if rng.random() < unknown else int(rng.integers(k)) for k in N_STATES]
         for variable, state in done.items():
             codes[variable] = state
-        rows.append((tuple(codes), float(rng.random() < 0.3 + 0.2 * codes[0]), done, number - 1))
+        rows.append((tuple(codes), float(rng.random() < 0.3 + 0.2 * codes[0]), done, arm))
     return rows
 
 
@@ -138,7 +142,7 @@ def _random_rows(
 @pytest.mark.parametrize("sigma", [None, 0.5, 0.3])
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_posterior_of_its_definition(sigma: float | None, unknown: float, seed: int) -> None:
-    """15 rows, under do() (no arm), two arms and a joint setting; σ None: the logarithmic loss."""
+    """15 rows, of a table, three arms and a joint setting; σ None: the logarithmic loss."""
     rng = np.random.default_rng(seed)
     known = Hypotheses(N_STATES, 2, 3, sigma or 0.5, in_unit_interval=sigma is None, tuned=ODDS)
     rows = _random_rows(rng, unknown)
@@ -283,7 +287,7 @@ def test_more_sets_than_are_enumerated_grow(n: int, size: int) -> None:
     codes = rng.integers(2, size=(900, n)).astype(np.int16)
     parents = tuple(int(v) for v in np.sort(rng.choice(n, size, replace=False)))
     means = 0.1 + 0.8 / size * codes[:, list(parents)].sum(axis=1)
-    known = Hypotheses([2] * n, size, 1, 0.5, in_unit_interval=True)
+    known = Hypotheses([2] * n, size, 1, 0.5, in_unit_interval=True, tuned=Tuned(novel=0.0))
     assert known.enumerated_size == size - 1
     known.add(codes, (rng.random(900) < means).astype(float))
     (found, share), *_ = known.beliefs([str(v) for v in range(n)], 3).sets
@@ -324,8 +328,8 @@ def _within(count: int, draws: int, share: float) -> bool:
 def test_hypotheses_are_drawn_as_often_as_they_are_likely() -> None:
     """4,000 draws; sets and the rest within 4.5 standard errors."""
     known, draws = _told(Tuned(own=0.05, split=0.1, novel=0.0, arms=0.1)), 4000
-    beliefs, everything = known.beliefs("ABC", 6), np.ones(sum(N_STATES), dtype=np.bool_)
-    found = [known.draw(seed, everything) for seed in range(draws)]
+    beliefs = known.beliefs("ABC", 6)
+    found = [known.draw(seed, EVERYTHING) for seed in range(draws)]
     kinds = Counter(one.kind for one in found)
     assert _within(kinds["arms"], draws, beliefs.hidden + beliefs.arms)
     drawn = Counter(tuple("ABC"[variable] for variable, _ in one.states) for one in found if one.states)
@@ -341,37 +345,36 @@ def test_a_state_that_nature_never_takes_is_tried() -> None:
     rewards = (rng.random(1000) < 0.2 + 0.5 * codes[:, 0]).astype(float)
     known = Hypotheses(N_STATES, 1, 8, 0.5, in_unit_interval=True)
     known.add(codes, rewards)
-    everything = np.ones(sum(N_STATES), dtype=np.bool_)
-    found = Counter(known.draw(seed, everything) for seed in range(4000))
+    found = Counter(known.draw(seed, EVERYTHING) for seed in range(4000))
     novel = {one.states: count for one, count in found.items() if one.kind == "novel"}
     assert max(novel, key=lambda states: novel[states]) == ((1, 2),)
     share = known.beliefs("ABC", 1).novel
-    # Its mean is drawn from [0, 1], and is higher than .7 in three draws of ten.
-    assert 0.2 * share <= novel[((1, 2),)] / 4000 <= share
+    tried = novel[((1, 2),)] + sum(count for one, count in found.items() if one.kind == "do()")
+    # Its mean is drawn from [0, 1], and is higher than .7 in three draws of ten. So is that of do().
+    assert 0.2 * share <= tried / 4000 <= share
 
 
 def test_a_state_that_cannot_be_set_is_not_drawn() -> None:
     known = _told(Tuned())
     for variable, first in ((0, 0), (1, 2), (2, 5)):
-        settable = np.ones(sum(N_STATES), dtype=np.bool_)
+        settable = EVERYTHING.copy()
         settable[first + 1] = False
         drawn = {state for seed in range(500) for state in known.draw(seed, settable).states}
         assert (variable, 1) not in drawn
         assert (variable, 0) in drawn
-    nothing = known.draw(0, np.zeros(sum(N_STATES), dtype=np.bool_))
+    nothing = known.draw(0, np.zeros_like(EVERYTHING))
     assert nothing.kind == "arms"
 
 
 def test_sets_that_are_left_out_or_refuted_are_not_drawn() -> None:
     known = _told(Tuned())
-    everything = np.ones(sum(N_STATES), dtype=np.bool_)
     without_c: NDArray[np.bool_] = np.isin(known.sets, [2]).any(axis=1)
     known.exclude(without_c)
-    drawn = {variable for seed in range(500) for variable, _ in known.draw(seed, everything).states}
+    drawn = {variable for seed in range(500) for variable, _ in known.draw(seed, EVERYTHING).states}
     assert drawn == {0, 1}
     assert all("C" not in names for names, _ in known.beliefs("ABC", 6).sets)
     known.include_all()
-    assert {variable for seed in range(500) for variable, _ in known.draw(seed, everything).states} == {
+    assert {variable for seed in range(500) for variable, _ in known.draw(seed, EVERYTHING).states} == {
         0,
         1,
         2,
@@ -382,4 +385,4 @@ def test_sets_alone_have_no_doubts() -> None:
     known = _told(SETS_ALONE)
     beliefs = known.beliefs("ABC", 6)
     assert sum(share for _, share in beliefs.sets) == pytest.approx(1.0)
-    assert {known.draw(seed, np.ones(7, dtype=np.bool_)).kind for seed in range(300)} == {"sets"}
+    assert {known.draw(seed, EVERYTHING).kind for seed in range(300)} == {"sets"}
