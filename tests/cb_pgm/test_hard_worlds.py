@@ -7,6 +7,7 @@ probability .001. The shares' proofs leave room, so that true rates are far belo
 from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Literal
 
 import hard_worlds_goals
 import hard_worlds_settings
@@ -41,13 +42,19 @@ def playing(policy: Policy, system: CausalSystem, rounds: int, seed: int) -> Ite
         yield policy
 
 
-def screening_of(system: CausalSystem, delta: float, max_parents: int = 1) -> ScreeningUCB:
+def screening_of(
+    system: CausalSystem,
+    delta: float,
+    max_parents: int = 1,
+    explore: Literal["regret", "identify"] = "regret",
+) -> ScreeningUCB:
     return ScreeningUCB(
         system.states,
         failure_prob=delta,
         noise_scale=system.noise_scale,
         parent_noise_scale=system.conditional_noise_scale,
         max_parents=max_parents,
+        explore=explore,
     )
 
 
@@ -94,7 +101,7 @@ def test_intervals_on_identified_grounds_hold_where_the_right_parents_are_identi
     missed = identified = 0
     for seed in range(RUNS):
         system = instances.many_parents(4, 2, n_parents=1, seed=seed)
-        policy = screening_of(system, delta)
+        policy = screening_of(system, delta, explore="identify")
         wrong = False
         for t, now in enumerate(playing(policy, system, 400, seed)):
             if t % 10 == 0 and now.reward_variables == system.reward_parents:
