@@ -57,6 +57,9 @@ _MOST_SETS = 20_000
 _MOST_CELLS = 2**22  # joint states of all sets: bounds memory, 40 bytes each
 
 
+_NAMEABLE = 0.005  # a probability that isn't written as .00
+
+
 @dataclass(frozen=True)
 class Drawn:
     """What is best under the hypothesis drawn.
@@ -99,6 +102,24 @@ class Beliefs:
     novel: float
     arms: float
     larger: float
+
+    def __str__(self) -> str:
+        """Return "drug .71, diet .22; something hidden .03"; what is below .005 is left out."""
+        causes = ", ".join(
+            f"{' and '.join(names)} {_chance(share)}" for names, share in self.sets if share >= _NAMEABLE
+        )
+        others = {
+            "something hidden": self.hidden,
+            "an effect of what was hardly ever tried": self.novel,
+            "none of the causes looked for": self.arms,
+        }
+        doubts = [f"{what} {_chance(share)}" for what, share in others.items() if share >= _NAMEABLE]
+        return "; ".join([causes or "no cause stands out", *doubts])
+
+    def to_dict(self) -> dict[str, object]:
+        """Return all of it, ready for JSON."""
+        sets = [{"variables": list(names), "probability": share} for names, share in self.sets]
+        return {"sets": sets, "hidden": self.hidden, "novel": self.novel, "arms": self.arms}
 
 
 class Hypotheses:
@@ -520,6 +541,10 @@ class Hypotheses:
     def variables(self, number: int) -> tuple[int, ...]:
         """Return the positions of a set's variables."""
         return tuple(int(variable) for variable in self.sets[number] if variable >= 0)
+
+
+def _chance(share: float) -> str:
+    return f"{share:.2f}".removeprefix("0")
 
 
 def _log(odds: float) -> float:

@@ -22,6 +22,7 @@ from cb_pgm.policies.arms import single_variable_arms
 from cb_pgm.policies.context import PolicyContext
 
 if TYPE_CHECKING:
+    from cb_pgm.evidence.hypotheses import Beliefs
     from cb_pgm.search.trace import SearchTrace
 
 __all__ = ["Policy"]
@@ -171,6 +172,13 @@ class Policy(ABC):
     @property
     def candidates(self) -> tuple[tuple[str, ...], ...] | None:
         """The sets of variables that may still be the reward's parents; None if it doesn't identify any."""
+        return None
+
+    def beliefs(self, most: int = 5) -> Beliefs | None:
+        """Return the posterior over what the reward depends on, with the `most` likeliest sets of variables.
+
+        None for a policy that has none.
+        """
         return None
 
     @property

@@ -158,11 +158,9 @@ class PosteriorSampling(Policy):
         if self._drawn.kind == "arms" or not pull.intervention:
             described = self._arms.describe(pull.intervention, self.mean_text)
             return f"the highest upper confidence bound: {described}"
-        likeliest = [(names, share) for names, share in self.beliefs(2).sets if share >= 0.005]
-        causes = ", ".join(f"{' and '.join(names)} {share:.2f}" for names, share in likeliest)
-        causes = causes.replace(" 0.", " .") or "none of those looked for"
-        highest = f"{' and '.join(pull.intervention)} set so has the highest draw"
-        return f"likely cause{'s' if len(likeliest) > 1 else ''}: {causes}; {highest}"
+        return (
+            f"likely causes: {self.beliefs(2)}; {' and '.join(pull.intervention)} set so has the highest draw"
+        )
 
     # -- learning --------------------------------------------------------------------------------------------
 

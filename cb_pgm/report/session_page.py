@@ -8,9 +8,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from cb_pgm.errors import ReportError, SessionError
 from cb_pgm.model.intervention import ArmEstimate
+from cb_pgm.plotting.beliefs import beliefs_frame, draw_beliefs
 from cb_pgm.plotting.effects import arms_frame, draw_effects
 from cb_pgm.plotting.graphs import edge_verdicts, place_graph, with_reward
 from cb_pgm.report.page import Block, Code, Facts, Page, Paragraph, Picture, Section, Table
@@ -22,24 +24,29 @@ from cb_pgm.session.state import SessionState
 from cb_pgm.session.status import Status, as_asked, counted, setting_text, status_of
 from discovery.wording import listed, number
 
+if TYPE_CHECKING:
+    from cb_pgm.evidence.hypotheses import Beliefs
+
 __all__ = ["session_page"]
 
 _INTERVALS = "The intervals hold for all arms and at all times at once."
 _MOST_ARMS = 12  # in a picture or table
 _MOST_PULLS = 20  # in the record
+_BELIEFS_GROWTH = 1.05  # of the rows from one point of the picture of beliefs to the next
 
 
 @dataclass(frozen=True)
 class _Read:
     """A session as read back, with the number of recorded rows after which the parents named were identified.
 
-    That number is None while none are named.
+    That number is None while none are named. `believed` has the posterior after some numbers of rows.
     """
 
     state: SessionState
     status: Status
     events: tuple[tuple[Event, str], ...]
     identified_after: int | None
+    believed: tuple[tuple[int, Beliefs], ...]
 
     @property
     def settings(self) -> SessionSettings:
@@ -64,13 +71,14 @@ def session_page(folder: Path) -> Page:
             events = tuple(log.events())
     except SessionError as error:
         raise ReportError(str(error)) from None
-    read = _Read(state, status_of(state), events, _identified_after(state.settings, events))
+    read = _Read(state, status_of(state), events, *_history(state.settings, events))
     status = read.status
     sections = [
         _standing(read),
         _arms(read),
         _graph(read),
         _search(read),
+        _beliefs(read),
         _assumptions(read),
         _record(read),
         _next(read, folder),
@@ -84,15 +92,23 @@ def session_page(folder: Path) -> Page:
     )
 
 
-def _identified_after(settings: SessionSettings, events: Sequence[tuple[Event, str]]) -> int | None:
-    """Return the number of rows recorded when the policy identified the parents that it names now, if any."""
+def _history(
+    settings: SessionSettings, events: Sequence[tuple[Event, str]]
+) -> tuple[int | None, tuple[tuple[int, Beliefs], ...]]:
+    """Return the number of rows recorded when the parents named now were identified, and what was believed
+    when.
+    """
     state = SessionState(settings)
     named, after = state.policy.reward_variables, 0
+    believed: list[tuple[int, Beliefs]] = []
     for event, _ in events:
         state.apply(event)
         if state.policy.reward_variables != named:
             named, after = state.policy.reward_variables, state.told
-    return after if named else None
+        beliefs = state.policy.beliefs()
+        if beliefs is not None and (not believed or state.told >= believed[-1][0] * _BELIEFS_GROWTH + 1):
+            believed.append((state.told, beliefs))
+    return (after if named else None), tuple(believed)
 
 
 def _outcome(read: _Read) -> str:
@@ -187,6 +203,23 @@ def _search(read: _Read) -> Section:
     if story is not None and story.questions:
         blocks = search_blocks(story.scaled(read.settings.reward_unit.width).to_dict())
     return Section("search", "The search, question by question", blocks)
+
+
+def _beliefs(read: _Read) -> Section:
+    """Return how the probabilities of causes moved, as a picture."""
+    blocks: list[Block] = []
+    if len(read.believed) > 1:
+        unit = read.settings.unit
+        drawing = draw_beliefs(
+            beliefs_frame((rows, known.to_dict()) for rows, known in read.believed), unit=unit
+        )
+        label = f"Probability of each likely cause against {unit} recorded. Now: {read.status.beliefs}."
+        about = (
+            "The rest is spread over other causes. What is identified is decided by a test, not by these "
+            "probabilities."
+        )
+        blocks = [Picture(drawing, label, about)]
+    return Section("beliefs", "What the reward may depend on", blocks)
 
 
 def _assumptions(read: _Read) -> Section:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cb_pgm.model.intervention import ArmEstimate, Intervention
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
 from discovery.wording import listed, number
+
+if TYPE_CHECKING:
+    from cb_pgm.evidence.hypotheses import Beliefs
 
 __all__ = ["Status", "as_asked", "counted", "pull_text", "setting_text", "status_of"]
 
@@ -37,6 +40,8 @@ class Status:
         On what these rest, as in `Policy`.
     fallback
         Why the policy gave up its own method; None if it didn't.
+    beliefs
+        The posterior over what the reward depends on; None if the policy has none.
     best_arm
         The arm with the highest lower confidence bound (with `minimize` the lowest upper one) by the rows in
         which it was set, on the scale of the data; None before the first such row.
@@ -71,6 +76,7 @@ class Status:
     grounds: str | None
     assumption: str | None
     fallback: str | None
+    beliefs: Beliefs | None
     best_arm: ArmEstimate | None
     best_if_identified: ArmEstimate | None
     certain: bool
@@ -87,6 +93,7 @@ class Status:
             "ruled_out": None if self.ruled_out is None else list(self.ruled_out),
             "left": None if self.left is None else [list(names) for names in self.left],
             "reward_variables": list(self.reward_variables),
+            "beliefs": None if self.beliefs is None else self.beliefs.to_dict(),
             "best_arm": _estimate_dict(self.best_arm),
             "best_if_identified": _estimate_dict(self.best_if_identified),
         }
@@ -110,6 +117,8 @@ class Status:
             lines.append(f"Ruled out   {out if self.ruled_out else 'no variable yet'}")
             possible = [" and ".join(names) for names in self.left]
             lines.append(f"Possible    {listed(possible, most=12, last='or')}")
+        if self.beliefs is not None:
+            lines.append(f"Likely      {self.beliefs}")
         if self.reward_variables:
             sets = "variable" if len(self.reward_variables) == 1 else "set of variables"
             named = listed(self.reward_variables)
@@ -171,6 +180,7 @@ def status_of(state: SessionState) -> Status:
         grounds=policy.grounds,
         assumption=policy.assumption,
         fallback=policy.fallback,
+        beliefs=policy.beliefs(),
         best_arm=_highest(settings, policy.estimates() if certain is None else [certain]),
         best_if_identified=_highest(settings, policy.identified()),
         certain=certain is not None,
