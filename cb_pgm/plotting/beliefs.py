@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cb_pgm.plotting.regret import legal, line_style, new_figure
+from cb_pgm.plotting.regret import WIDTH, legal, line_style, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,10 +43,10 @@ def draw_beliefs(frame: pd.DataFrame, *, unit: str = "rows") -> Figure:
     highest = frame.groupby("hypothesis")["probability"].max().sort_values(ascending=False)
     chosen = highest[highest >= _LIKELY].index[:_MOST_LINES]
     wide = frame.pivot(index="rows", columns="hypothesis", values="probability").fillna(0.0)
-    figure = new_figure(7.0, 3.2)
+    figure = new_figure(WIDTH, 2.8 + 0.25 * len(chosen))
     axes = figure.subplots()
     for index, name in enumerate(chosen):
         axes.plot(wide.index, wide[name], label=legal(str(name)), **line_style(index))
     axes.set(xlabel=f"{unit} recorded", ylabel="probability", ylim=(-0.02, 1.02))
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    figure.legend(loc="outside lower left", frameon=False, handlelength=3.2)
     return figure

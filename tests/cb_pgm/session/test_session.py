@@ -184,7 +184,8 @@ class TestNoncompliance:
     def test_is_refused_by_default(self, tmp_path: Path) -> None:
         with start(tmp_path, policy="screening") as session:
             (pull,) = session.ask(batch=6)
-            with pytest.raises(SessionError, match=r"row 1, column 'drug'.*--allow-noncompliance"):
+            (variable,) = pull.intervention
+            with pytest.raises(SessionError, match=rf"row 1, column '{variable}'.*--allow-noncompliance"):
                 session.tell(self.rows(pull))
 
     def test_is_refused_by_name_for_a_policy_that_cannot_use_it(self, tmp_path: Path) -> None:
@@ -511,13 +512,14 @@ def test_the_verbs_of_the_shell(tmp_path: Path, shell: Callable[..., tuple[int, 
     assert (code, err) == (0, "")
     assert f"cb-pgm session ask {trial}" in out
     code, out, _ = shell("ask", trial, "--batch", 8)
-    assert re.match(r"→ .*drug = low .*8 patients\n.*why: ", out)
+    asked = re.match(r"→ set (\S+ = \S+) .*8 patients\n.*why: ", out)
+    assert asked is not None
     assert shell("ask", trial)[1] == out
     with Session.open(trial) as session:
         (pull,) = session.ask()
     code, out, _ = shell("tell", trial, as_csv(tmp_path / "rows.csv", rows_of(pull, 3)))
     assert re.search(r"3 patients of pull 1.* 5 ", out)
-    assert re.search(r"→ .*drug = low .*5 patients.*\bof 8\b", shell("ask", trial)[1])
+    assert re.search(rf"→ .*{asked[1]} .*5 patients.*\bof 8\b", shell("ask", trial)[1])
     assert re.search(r"pull 1\b.*\b5 rows", shell("withdraw", trial, "--reason", "ill")[1])
     code, out, _ = shell("status", trial)
     assert re.search(r"screening.*recovered=yes.*\b3 of 40 patients", out)
