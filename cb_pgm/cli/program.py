@@ -181,7 +181,8 @@ def _message(error: Exception) -> str:
 def _os_message(error: OSError) -> str:
     path = f" {os.fspath(error.filename)!r}" if isinstance(error.filename, str | os.PathLike) else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"Expected room on the disk for{path or ' the output'} but found it full ({error.strerror}): free some"
+        where = path or " the output"
+        return f"Expected room on the disk for{where} but found it full ({error.strerror}): free some space"
     return f"Expected a usable file or folder but found{path} {error.strerror or error}: check the path"
 
 
