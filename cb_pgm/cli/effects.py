@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cb_pgm.cli.console import progress, share_read, waiting
+from cb_pgm.cli.console import note, progress, share_read, waiting
 from cb_pgm.cli.flags import add_flags, settings_of
 from cb_pgm.cli.options import TABLE, add_csv, add_output, add_table_rest
 from cb_pgm.cli.usage import Parser
@@ -29,13 +29,17 @@ _GIVEN = (
 )
 
 
+#: From so many seconds on a first answer, of a few draws, comes before the others.
+_LONG, _FIRST_DRAWS = 8.0, 3
+
+
 def add_arguments(parser: Parser) -> None:
     """Add the flags of `effects`."""
     parser.epilog = "example: cb-pgm effects data/kidney_stones.csv --reward success=yes --not-settable size"
     add_csv(parser)
     add_flags(parser, RunSettings, f"{TABLE} {_FIRST}", required=["reward"])
     add_output(parser, out="folder for effects.json, effects.txt, report.html and their pictures")
-    add_flags(parser, RunSettings, _SECOND, title="more", defaults={"seed": 0, "draws": 100})
+    add_flags(parser, RunSettings, _SECOND, title="more", defaults={"seed": 0})
     add_flags(parser, RunSettings, _REST, rest=True)
     add_table_rest(parser)
 
@@ -43,6 +47,7 @@ def add_arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Read the table, draw graphs and print what it says of every arm."""
     # Late imports, here and below: --help loads no other room.
+    from cb_pgm.effects.draws import draws_within, seconds_of
     from cb_pgm.effects.estimate import estimate_effects
     from cb_pgm.problem.graph_files import read_graph
     from discovery.estimation.settings import EstimateSettings
@@ -51,15 +56,24 @@ def execute(options: Namespace) -> None:
     with waiting("Reading the table") as show:
         table = _read(options, share_read(show))
     given = getattr(options, "graph", None)
-    graph = None if given is None else read_graph(given, table.variables).graph
-    with progress(options.draws, "Drawing graphs", unit="draw") as step:
-        report = estimate_effects(
-            table,
-            settings=EstimateSettings(**settings_of(options, EstimateSettings)),
-            graph=graph,
-            **{name: getattr(options, name) for name in _GIVEN if hasattr(options, name)},
-            progress=step,
-        )
+    settings = {
+        "settings": EstimateSettings(**settings_of(options, EstimateSettings)),
+        "graph": None
+        if given is None
+        else read_graph(given, table.variables, reward=table.reward_column, as_said=True).graph,
+        "keep": getattr(options, "keep", ()),
+        **{name: getattr(options, name) for name in _GIVEN if hasattr(options, name)},
+    }
+    size = table.n_rows, len(table.variables)
+    draws = settings.get("draws") or draws_within(*size)
+    seconds = seconds_of(*size, draws)
+    if given is None and seconds > _LONG and not hasattr(options, "randomised"):
+        first = estimate_effects(table, **{**settings, "draws": _FIRST_DRAWS, "jobs": 1})
+        *_, best = first.to_text().split("\n\n")[1].splitlines()[: 1 if first.decision.is_decided else 2]
+        note(f"From {_FIRST_DRAWS} draws: {best}")
+        note(f"{draws} draws take about {seconds:.0f} s of one core (--draws N, --jobs N)")
+    with progress(draws, "Drawing graphs", unit="draw") as step:
+        report = estimate_effects(table, **settings, progress=step)
     with whole_folder(options.out) as folder:
         if folder is not None:
             from cb_pgm.report.effects_folder import write_effects

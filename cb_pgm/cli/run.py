@@ -35,6 +35,7 @@ def add_arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Read the table, estimate its graph, play the policies and print the outcome."""
     # Late imports, here and below: --help loads no other room.
+    from cb_pgm.effects.draws import draws_within
     from cb_pgm.pipeline.pipeline import Pipeline, play
     from cb_pgm.pipeline.table_effects import table_effects
     from cb_pgm.pipeline.task import budget_lines
@@ -49,7 +50,8 @@ def execute(options: Namespace) -> None:
     if options.json:
         note("\n".join(budget_lines(task)))
     with whole_folder(folder) as place:
-        with progress(pipeline.draws, "Drawing graphs", unit="draw") as step:
+        draws = pipeline.draws or draws_within(task.table.n_rows, len(task.table.variables))
+        with progress(draws, "Drawing graphs", unit="draw") as step:
             effects = table_effects(task, step)
         with progress(task.rounds, "Playing") as step:
             report = play(task, step, effects)

@@ -23,22 +23,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from cb_pgm.effects.canonical import Rows
+from cb_pgm.effects.measured import Sample
 from cb_pgm.effects.parents import set_score
+from cb_pgm.effects.reward_draws import draw_reward
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.discrete_model import DiscreteModel, Reward
+from cb_pgm.model.discrete_model import DiscreteModel
 from cb_pgm.model.exact import ExactInference
-from cb_pgm.model.fitting import is_binary
 from cb_pgm.model.joint_states import joint_index
 from cb_pgm.processes import mapped
 from discovery import EssentialGraph, estimate
-from discovery.estimation.settings import EstimateSettings
+from discovery.estimation.settings import LARGEST_FOR_BOSS, EstimateSettings
 from discovery.graphs.class_sampling import ClassSampler
 
-__all__ = ["MODELS_A_DRAW", "DrawnModels", "Source", "draw_models"]
+__all__ = ["MODELS_A_DRAW", "DrawnModels", "Source", "draw_models", "draws_within", "seconds_of"]
 
 MODELS_A_DRAW = 5
+_DRAWS, _FEWEST = 100, 20  # by default
+_SECONDS = 12.0  # that they may take
 _LARGEST_TABLE = 2_000_000  # entries
 
 Array = NDArray[np.float64]
@@ -74,6 +78,8 @@ class DrawnModels:
     ----------
     do_nothing
         float64 [draws]: the mean reward under do().
+    observed
+        float64 [draws]: that by the rows, without a model: of the resampled rows, or drawn from all of them.
     means
         For each variable float64 [draws, states]: the mean reward under do(variable = ·).
     directed
@@ -81,11 +87,26 @@ class DrawnModels:
     """
 
     do_nothing: Array
+    observed: Array
     means: tuple[Array, ...]
     directed: tuple[frozenset[tuple[int, int]], ...]
 
     def __len__(self) -> int:
         return len(self.do_nothing)
+
+
+def seconds_of(n_rows: int, n_columns: int, draws: int) -> float:
+    """Return about how much CPU time so many draws take on a small machine."""
+    size = n_rows * n_columns**2
+    return draws * (0.015 + size * (6e-8 if size <= LARGEST_FOR_BOSS else 1.6e-8))
+
+
+def draws_within(n_rows: int, n_columns: int) -> int:
+    """Return the number of draws by default: 100, and fewer where these take more than twelve seconds.
+
+    It follows from the size of the table alone, so that one table has one answer on every machine.
+    """
+    return max(_FEWEST, min(_DRAWS, int(_SECONDS / seconds_of(n_rows, n_columns, 1))))
 
 
 def draw_models(
@@ -102,17 +123,24 @@ def draw_models(
     `cb_pgm.processes.mapped`). `progress` is called with 1 after each draw.
     """
     seeds = np.random.SeedSequence(seed).spawn(draws)
-    source = replace(source, settings=source.settings.for_resamples().shared(draws, jobs))
+    quick = source.settings.for_resamples(len(source.rows.codes), len(source.rows.cards))
+    source = replace(source, settings=quick.shared(draws, jobs))
     found = []
-    for part in mapped(_draw, source, seeds, jobs=jobs, dask=dask):
+    for part in mapped(_one_draw, source, seeds, jobs=jobs, dask=dask):
         found.append(part)
         if progress is not None:
             progress(1)
     return DrawnModels(
         np.concatenate([part.do_nothing for part in found]),
+        np.concatenate([part.observed for part in found]),
         tuple(np.concatenate(parts) for parts in zip(*(part.means for part in found), strict=True)),
         tuple(edges for part in found for edges in part.directed),
     )
+
+
+def _one_draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
+    with threadpool_limits(1):  # threads spin where matrices are small
+        return _draw(source, seed)
 
 
 def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
@@ -122,13 +150,18 @@ def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     graph, equivalent_sample_size = _graph_of(rows, source.graph, source.settings)
     sampler = ClassSampler(graph)
     sets, weights = list(source.reward_parents), _weights(rows, source.reward_parents)
+    binary = source.rows.binary
     models = []
     for _ in range(MODELS_A_DRAW):
         edges = _drawn_edges(sampler, rows, rng)
         model = _drawn_model(rows, edges, equivalent_sample_size, rng)
-        reward = _drawn_reward(rows, sets[int(rng.choice(len(sets), p=weights))], rng)
+        columns = sets[int(rng.choice(len(sets), p=weights))]
+        reward = draw_reward(rows.all_codes, rows.all_rewards, rows.cards, columns, rng, binary=binary)
         models.append((edges, *ExactInference(model).arm_means(reward)))
-    return _together(rows, models)
+    level = np.full(MODELS_A_DRAW, rows.rewards.mean())
+    if source.graph is not None:
+        level = Sample.of(rows.rewards, binary=binary).drawn(MODELS_A_DRAW, rng)
+    return _together(rows, models, level)
 
 
 def _graph_of(
@@ -150,11 +183,14 @@ def _drawn_edges(sampler: ClassSampler, rows: Rows, rng: np.random.Generator) ->
 
 
 def _together(
-    rows: Rows, models: Sequence[tuple[frozenset[tuple[int, int]], float, dict[int, Array]]]
+    rows: Rows,
+    models: Sequence[tuple[frozenset[tuple[int, int]], float, dict[int, Array]]],
+    observed: Array,
 ) -> DrawnModels:
     """Return models, each given by its edges, the mean under do() and those of the arms that move it."""
     return DrawnModels(
         np.array([mean for _, mean, _ in models]),
+        observed,
         tuple(
             np.array([moved.get(v, np.full(card, mean)) for _, mean, moved in models])
             for v, card in enumerate(rows.cards)
@@ -167,8 +203,11 @@ def _weights(rows: Rows, sets: dict[tuple[int, ...], float]) -> Array:
     """Return the weights of these sets given the resampled rows."""
     if np.ptp(rows.all_rewards) == 0:
         return np.array(list(sets.values()))  # a rare reward may be missing among them
-    score = set_score(rows.all_codes, rows.all_rewards, rows.cards)
-    scores = np.array([score(columns) for columns in sets])
+    used = sorted({column for columns in sets for column in columns})
+    place = {column: number for number, column in enumerate(used)}
+    cards = [rows.cards[column] for column in used]
+    score = set_score(rows.all_codes[:, used], rows.all_rewards, cards, len(rows.cards))
+    scores = np.array([score(tuple(place[column] for column in columns)) for columns in sets])
     raw = np.exp(scores - scores.max())
     weights: Array = raw / raw.sum()
     return weights
@@ -199,28 +238,3 @@ def _drawn_model(
         parents.append(own)
         tables.append(drawn / drawn.sum(axis=-1, keepdims=True))
     return DiscreteModel(rows.states, tuple(parents), tuple(tables))
-
-
-def _drawn_reward(rows: Rows, columns: tuple[int, ...], rng: np.random.Generator) -> Reward:
-    """Draw the mean reward at each joint state of the parents from its posterior.
-
-    One row at the overall mean, spread over the joint states, is the prior. Rewards of 0 and 1 have a Beta
-    posterior; others a normal one, whose variance is drawn from that of the residuals.
-    """
-    rewards = rows.all_rewards
-    shape = tuple(rows.cards[column] for column in columns)
-    size = math.prod(shape)
-    cells = joint_index(rows.all_codes, columns, shape)
-    counts = np.bincount(cells, minlength=size)
-    totals = np.bincount(cells, rewards, minlength=size)
-    prior, overall = 1.0 / size, float(rewards.mean())
-    if is_binary(rewards):
-        hits = rng.standard_gamma(totals + prior * overall) + 1e-300
-        misses = rng.standard_gamma(counts - totals + prior * (1 - overall)) + 1e-300
-        return Reward(columns, (hits / (hits + misses)).reshape(shape), None)
-    means = (totals + prior * overall) / (counts + prior)
-    freedom = max(len(rewards) - int(np.count_nonzero(counts)), 1)
-    variance = float(np.sum((rewards - means[cells]) ** 2)) / float(rng.chisquare(freedom))
-    of_mean = np.where(counts > 0, variance / (counts + prior), float(rewards.var()))
-    drawn = means + np.sqrt(of_mean) * rng.standard_normal(size)
-    return Reward(columns, drawn.reshape(shape), math.sqrt(variance))

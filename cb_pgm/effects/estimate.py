@@ -8,10 +8,12 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from cb_pgm.effects.arms import Arm, arms_of
 from cb_pgm.effects.canonical import Rows, canonical_rows
 from cb_pgm.effects.decision import Claims, GraphDraws, by_experiment, over_graphs, quantiles, rows_of
+from cb_pgm.effects.doubts import graph_doubts, not_at_random, refuse_computed, suspicious
 from cb_pgm.effects.experiment import ENOUGH_ROWS, Experiment, controls_of, experiment_of
 from cb_pgm.effects.measured import bounds
 from cb_pgm.effects.noise import RewardScale, reward_scale
@@ -43,13 +45,14 @@ def estimate_effects(
     control: Collection[str] = (),
     block: Collection[str] = (),
     graphs: bool = False,
+    keep: Collection[str] = (),
     minimize: bool = False,
     reward_range: tuple[float, float] | None = None,
     noise_scale: float | None = None,
     failure_prob: float = 0.05,
     power: float = 0.8,
     worth: float | None = None,
-    draws: int = 100,
+    draws: int | None = None,
     seed: int = 0,
     jobs: int = 1,
     dask: str | None = None,
@@ -82,6 +85,8 @@ def estimate_effects(
         Variables within whose joint states an experiment was randomised.
     graphs
         Draw graphs beside an experiment too: means over them stand beside those of the rows.
+    keep
+        Columns to use although they seem to be computed from the reward.
     minimize
         Look for the lowest mean reward.
     reward_range
@@ -95,7 +100,7 @@ def estimate_effects(
     worth
         The smallest difference of mean rewards worth having; None: a tenth of their standard deviation.
     draws
-        The number of resampled tables; five models are drawn of each.
+        The number of resampled tables; five models are drawn of each. None: 100, and fewer of large tables.
     seed
         The source of all randomness. It has a default, so that one table has one answer.
     jobs
@@ -122,18 +127,28 @@ def estimate_effects(
     >>> report.decision.is_decided
     False
     """
-    _check(failure_prob, power, worth, draws, jobs)
+    from cb_pgm.effects.draws import draws_within  # late: an experiment alone needs none of this
+
+    _check(failure_prob, power, worth, 1 if draws is None else draws, jobs)
     settings = (settings or EstimateSettings()).resolved()
     unit = RewardUnit.of(table)
     rows = canonical_rows(unit.table(table))
     _check_names(rows, randomised, "set at random")
     _check_names(rows, not_settable, "that can't be set")
     _check_names(rows, block, "that are blocks")
+    reward = table.reward or "the reward"
+    refuted, warnings = not_at_random(rows, () if block else randomised, settings.known)
+    randomised = [name for name in randomised if name not in refuted]
     arms = arms_of(rows, _settable(rows, settable, {*not_settable, *block}), randomised, block)
     if not arms:
         raise CausalBanditError(
             "Expected a variable that can be set but found none: there is no arm to compare"
         )
+    adapted = []
+    if draws is None:
+        draws = draws_within(len(rows.codes), len(rows.cards))
+        if draws < draws_within(0, 0):
+            adapted = [f"the table is large: {draws} draws instead of {draws_within(0, 0)} (--draws, --jobs)"]
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(draws,)))
     unset = rows.rewards[: 0 if randomised else None]
     experiment = experiment_of(arms, unset, control, rows.binary, failure_prob)
@@ -142,18 +157,23 @@ def estimate_effects(
             f"Expected rows in which a settable variable was set, or {MIN_ROWS} in which none was, but found "
             f"neither: let more variables be settable"
         )
-    over, warnings, sets = None, _never_set(arms) if experiment else [], {}
+    over, parents = None, [] if experiment is None else list(experiment.controls)
     if experiment is None or graphs:
         from cb_pgm.effects.parents import likely_parents  # an experiment alone needs none of this
 
-        sets = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
+        set_there = {arm.variable for arm in arms if len(arm.set_rewards)}
+        refuse_computed(rows, reward, table.computed, {*keep, *set_there})
+        warnings += suspicious(rows, reward)
+        with threadpool_limits(1):  # threads spin where matrices are small
+            sets = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
+        parents = [rows.variables[column] for column in next(iter(sets))]
         known = replace(settings, knowledge=_with_roots(settings.known, randomised))
         used = _given_graph(rows, known) if graph is None else _in_order(graph, rows)
         over = _drawn(rows, arms, known, used, sets, draws, seed, jobs, dask, progress)
-        warnings = _reward_warnings(rows, known) if graph is None else []
-    parents = [rows.variables[column] for column in next(iter(sets), ())]
-    if experiment is not None and over is None:
-        parents = list(experiment.controls)
+        warnings += graph_doubts(rows, known, None if graph is None else used)
+        adapted = adapted if used is None else []
+    if experiment is not None:
+        warnings += _never_set(arms)
     scale = reward_scale(rows, parents, noise_scale, reward_range, unit)
     claims = Claims(
         -1 if minimize else 1,
@@ -175,7 +195,7 @@ def estimate_effects(
         decision = over_graphs(arms, over, contrasts, cause, rows, scale, claims, assumed=assumed)
     nothing = rows_of(unset, scale, failure_prob)
     report = EffectsReport(
-        reward=table.reward or "the reward",
+        reward=reward,
         minimize=minimize,
         rows=len(unset),
         set_rows=len(rows.all_rewards) - len(unset),
@@ -192,10 +212,12 @@ def estimate_effects(
         edges=drawn_edges(rows.variables, over) if over else (),
         hangs_on=deciding_edges(rows.variables, arms, over, claims.sign) if over else (),
         decision=decision,
-        warnings=(*sorted(table.warnings), *warnings),
+        warnings=(),
     )
     report = report_outside(report, unit)
-    return replace(report, warnings=(*report.warnings, *_contradictions(report.arms)))
+    return replace(
+        report, warnings=(*warnings, *_contradictions(report.arms), *sorted(table.warnings), *adapted)
+    )
 
 
 def _check(failure_prob: float, power: float, worth: float | None, draws: int, jobs: int) -> None:
@@ -274,12 +296,18 @@ def _drawn(
     dask: str | None,
     progress: Callable[[int], object] | None,
 ) -> GraphDraws:
-    """Return draws of the arms' means over graphs."""
+    """Return draws of the arms' means over graphs.
+
+    A model says by how much an arm differs from do(), whose mean the rows show without any model.
+    """
     from cb_pgm.effects.draws import Source, draw_models
 
     models = draw_models(Source(rows, settings, graph, sets), draws, seed, jobs, dask, progress)
     means = np.stack([models.means[arm.number][:, arm.code] for arm in arms], axis=1)
-    return GraphDraws(means, models.do_nothing, models.directed)
+    nothing = models.observed + float(rows.rewards.mean() - models.observed.mean())
+    means += (nothing - models.do_nothing)[:, None]
+    low, high = rows.all_rewards.min(), rows.all_rewards.max()
+    return GraphDraws(np.clip(means, low, high), nothing, models.directed)
 
 
 def _never_set(arms: Sequence[Arm]) -> list[str]:
@@ -292,12 +320,6 @@ def _never_set(arms: Sequence[Arm]) -> list[str]:
         f"never set, so that nothing is said of setting them (--graphs draws graphs): "
         f"{listed(never, len(never))}"
     ]
-
-
-def _reward_warnings(rows: Rows, settings: EstimateSettings) -> list[str]:
-    from cb_pgm.effects.sink import sink_warnings
-
-    return list(sink_warnings(rows, settings))
 
 
 def _only_cause(rows: Rows, scale: RewardScale, failure_prob: float, rng: np.random.Generator) -> int | None:

@@ -1,8 +1,10 @@
 """Which variables may be the reward's parents, and how likely that is.
 
 A set of variables has the weight exp(log-likelihood − fitted means − parents · log n): an Akaike weight with
-a prior by which each further parent has to be found among n variables. A parent too many costs little, as the
-means at its states come out alike; a parent that is missed leaves its arms without any effect. So the weights
+a prior by which each further parent has to be found among n variables. The likelihood is the better one of
+two: a mean for each joint state of the set, or a sum of effects, one of each state of each variable; the
+latter has far fewer means to fit where several variables act. A parent too many costs little, as the means
+at its states come out alike; a parent that is missed leaves its arms without any effect. So the weights
 aren't the posterior by BDeu, which takes a parent of small effect for none. On six tables each of sachs and
 random DAGs with 300 rows, 90 % intervals of arms that move the reward covered 93 and 98 % of them with Akaike
 weights and 91 and 95 % with BDeu, and the arm with the best mean lost .018 and .014 against .026 and .032.
@@ -23,25 +25,29 @@ from numpy.typing import NDArray
 from cb_pgm.model.fitting import is_binary
 from cb_pgm.model.joint_states import joint_index
 
-__all__ = ["likely_parents", "set_score"]
+__all__ = ["PLENTY", "RIDGE", "likely_parents", "one_hot", "set_score"]
 
 _LIKELY = 20  # sets that are widened further at a time
 _NEGLIGIBLE = 12.0  # nats below the best score
-_PLENTY = 50  # rows in every joint state of all variables, for which none of them is left out
+_MOST = 100  # sets
+#: The rows in every joint state of variables with which nothing is gained by leaving any of them out.
+PLENTY = 50
 _PAIRED = 40  # the number of variables, the best on their own, that are also tried two by two
+_LARGEST = 20_000  # joint states of a set
+#: The rows at 0 that each effect starts with, so that it is hardly more than twice the noise.
+RIDGE = 0.25
 
+Array = NDArray[np.float64]
 Columns = tuple[int, ...]
 
 
-def likely_parents(
-    codes: NDArray[np.int16], rewards: NDArray[np.float64], cards: Sequence[int]
-) -> dict[Columns, float]:
+def likely_parents(codes: NDArray[np.int16], rewards: Array, cards: Sequence[int]) -> dict[Columns, float]:
     """Return the sets of columns that may be the reward's parents, the likeliest first, with their weights.
 
     Sets of at most two variables are scored first. Then one variable at a time is added to or removed from
-    the 20 best, until these stay the same. Sets e¹² times less likely than the best are left out; the weights
-    of the others add up to 1. With 50 rows or more in every joint state of all columns the only set is that
-    of all columns.
+    the 20 best, until these stay the same. Sets e¹² times less likely than the best are left out, and all but
+    the 100 likeliest; the weights of the others add up to 1. With 50 rows or more in every joint state of all
+    columns the only set is that of all columns.
     """
     if _are_plenty(codes, cards):
         return {tuple(range(len(cards))): 1.0}
@@ -58,48 +64,92 @@ def likely_parents(
                 scored[changed] = score(changed)
         widened |= fresh
     best = max(scored.values())
-    kept = sorted((key for key in scored if scored[key] > best - _NEGLIGIBLE), key=lambda k: (-scored[k], k))
+    likely = (key for key in scored if scored[key] > best - _NEGLIGIBLE)
+    kept = sorted(likely, key=lambda key: (-scored[key], key))[:_MOST]
     total = sum(math.exp(scored[key] - best) for key in kept)
     return {key: math.exp(scored[key] - best) / total for key in kept}
 
 
 def set_score(
-    codes: NDArray[np.int16], rewards: NDArray[np.float64], cards: Sequence[int]
+    codes: NDArray[np.int16], rewards: Array, cards: Sequence[int], among: int | None = None
 ) -> Callable[[Columns], float]:
     """Return the function that scores columns as the reward's parents, in nats.
 
-    It is −∞ with more joint states than rows. Rewards of 0 and 1 have a Bernoulli likelihood, others a normal
-    one.
+    `among` is the number of variables that they are chosen from; None: as many as there are columns.
+
+    A mean for each joint state isn't tried with more of these than rows; of more than 20,000 joint states the
+    score is −∞. Rewards of 0 and 1 have a Bernoulli likelihood, others a normal one.
     """
     centred = rewards - rewards.mean()
-    likelihood = _bernoulli(rewards) if is_binary(rewards) else _normal(centred)
-    each = math.log(len(cards))
+    binary, each = is_binary(rewards), math.log(among or len(cards))
+    likelihood = _bernoulli(rewards) if binary else _normal(centred)
+    additive = _Additive(codes, rewards, cards, binary)
     known: dict[Columns, float] = {}
 
     def score(columns: Columns) -> float:
         if columns not in known:
             shape = tuple(cards[column] for column in columns)
-            if math.prod(shape) > len(rewards):
-                known[columns] = -math.inf
-            else:
-                cells = joint_index(codes, columns, shape)
-                fit, means = likelihood(cells)
-                known[columns] = fit - means - len(columns) * each
+            best = -math.inf
+            if math.prod(shape) <= len(rewards):
+                fit, means = likelihood(joint_index(codes, columns, shape))
+                best = fit - means
+            if len(columns) > 1 and math.prod(shape) <= _LARGEST:
+                best = max(best, additive.fit(columns) - 1 - sum(card - 1 for card in shape))
+            known[columns] = best - len(columns) * each
         return known[columns]
 
     return score
 
 
+class _Additive:
+    """The log-likelihood of rewards that are sums of effects; the rows are counted once for all sets."""
+
+    def __init__(self, codes: NDArray[np.int16], rewards: Array, cards: Sequence[int], binary: bool) -> None:
+        self._starts = np.concatenate([[1], 1 + np.cumsum(cards)])
+        self._cards, self._codes, self._rewards, self._binary = cards, codes, rewards, binary
+        design = one_hot(codes, range(len(cards)), cards)
+        self._level = float(rewards.mean())
+        centred = rewards - self._level
+        self._squares, self._products = design.T @ design, design.T @ centred
+        self._total = float(centred @ centred)
+
+    def fit(self, columns: Columns) -> float:
+        own = [0, *(i for column in columns for i in range(self._starts[column], self._starts[column + 1]))]
+        squares, products = self._squares[np.ix_(own, own)], self._products[own]
+        ridge = np.diag(np.concatenate([[0.0], np.full(len(own) - 1, RIDGE)]))
+        effects = np.linalg.solve(squares + ridge, products)
+        n = len(self._rewards)
+        if not self._binary:
+            residual = self._total - 2 * effects @ products + effects @ squares @ effects
+            return -n / 2 * math.log(max(float(residual), 1e-12 * self._total) / n)
+        rates, start = np.full(n, self._level + effects[0]), 1
+        for column in columns:
+            rates += effects[start : start + self._cards[column]][self._codes[:, column]]
+            start += self._cards[column]
+        rates = np.clip(rates, 1 / n, 1 - 1 / n)
+        return float(np.log(np.where(self._rewards > 0, rates, 1 - rates)).sum())
+
+
+def one_hot(codes: NDArray[np.int16], columns: Sequence[int], cards: Sequence[int]) -> Array:
+    """Return float64 [N, 1 + states]: a column of ones, and one for each state of each of the columns."""
+    design = np.ones((len(codes), 1 + sum(cards[column] for column in columns)))
+    start = 1
+    for column in columns:
+        design[:, start : start + cards[column]] = codes[:, [column]] == np.arange(cards[column])
+        start += cards[column]
+    return design
+
+
 def _are_plenty(codes: NDArray[np.int16], cards: Sequence[int]) -> bool:
     """Return whether every joint state of all columns has 50 rows or more."""
     size = math.prod(cards)
-    if size * _PLENTY > len(codes):
+    if size * PLENTY > len(codes):
         return False
     cells = joint_index(codes, tuple(range(len(cards))), tuple(cards))
-    return bool(np.bincount(cells, minlength=size).min() >= _PLENTY)
+    return bool(np.bincount(cells, minlength=size).min() >= PLENTY)
 
 
-def _bernoulli(rewards: NDArray[np.float64]) -> Callable[[NDArray[np.int64]], tuple[float, int]]:
+def _bernoulli(rewards: Array) -> Callable[[NDArray[np.int64]], tuple[float, int]]:
     def likelihood(cells: NDArray[np.int64]) -> tuple[float, int]:
         counts = np.bincount(cells)
         seen = counts > 0
@@ -111,7 +161,7 @@ def _bernoulli(rewards: NDArray[np.float64]) -> Callable[[NDArray[np.int64]], tu
     return likelihood
 
 
-def _normal(centred: NDArray[np.float64]) -> Callable[[NDArray[np.int64]], tuple[float, int]]:
+def _normal(centred: Array) -> Callable[[NDArray[np.int64]], tuple[float, int]]:
     n_rows, total = len(centred), float(centred @ centred)
 
     def likelihood(cells: NDArray[np.int64]) -> tuple[float, int]:

@@ -12,7 +12,15 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["anytime_radius", "best_mixing_rows"]
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln, xlog1py, xlogy
+
+__all__ = ["anytime_radius", "best_mixing_rows", "bounded_intervals"]
+
+_HALVINGS = 40  # of an interval's ends
+
+Array = NDArray[np.float64]
 
 
 def anytime_radius(rows: float, failure_prob: float, noise_scale: float, mixing_rows: float) -> float:
@@ -61,3 +69,49 @@ def best_mixing_rows(rows: float, failure_prob: float) -> float:
     """
     level = -2.0 * math.log(failure_prob)
     return max(rows, 1.0) / (level + math.log1p(level))
+
+
+def bounded_intervals(
+    rows: ArrayLike, means: ArrayLike, failure_prob: float, mixing_rows: float
+) -> tuple[Array, Array]:
+    """Return anytime confidence intervals for means of rewards in [0, 1], which adapt to their variance.
+
+    With probability 1 − α the expectation lies in the interval of the first m rows for all m simultaneously.
+
+    Parameters
+    ----------
+    rows, means
+        The numbers of rows, at least 1, and their mean rewards; of one length.
+    failure_prob
+        α, of each interval.
+    mixing_rows
+        ρ > 0, as in `anytime_radius`.
+
+    Notes
+    -----
+    For every p the ratio of the Beta(ρp, ρ(1 − p)) mixture of Bernoulli likelihoods to that of p is a
+    supermartingale if the expectation is p: of rewards of 0 and 1 by construction, of others in [0, 1] since
+    the likelihood of q over that of p is convex in the reward. So it exceeds 1/α at any time with probability
+    α at most (Ville; [2]_, section 3.2), and the interval has all p for which it doesn't.
+
+    Examples
+    --------
+    >>> low, high = bounded_intervals([450], [80 / 450], 0.05, best_mixing_rows(150, 0.05))
+    >>> round(float(low[0]), 3), round(float(high[0]), 3)
+    (0.129, 0.237)
+    """
+    m, mean = np.asarray(rows, dtype=np.float64), np.asarray(means, dtype=np.float64)
+    hits, misses = m * mean, m * (1 - mean)
+    ends = []
+    for end in (0.0, 1.0):
+        inside, outside = mean.copy(), np.full(len(mean), end)
+        for _ in range(_HALVINGS):
+            p = (inside + outside) / 2
+            prior = mixing_rows * p, mixing_rows * (1 - p)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = betaln(prior[0] + hits, prior[1] + misses) - betaln(*prior)
+                ratio -= xlogy(hits, p) + xlog1py(misses, -p)
+            excluded = ratio >= -math.log(failure_prob)
+            outside, inside = np.where(excluded, p, outside), np.where(excluded, inside, p)
+        ends.append(outside)
+    return ends[0], ends[1]

@@ -84,7 +84,7 @@ class RunSettings(TableSettings, EstimateSettings):
         first pull. On a fitted network it is a table drawn anew from it for each run, with as many rows of
         each intervention (`cb_pgm.problem.earlier_rows`).
     draws
-        The number of resampled tables from which effects are estimated.
+        The number of resampled tables from which effects are estimated. None: 100, fewer of large tables.
     jobs
         The number of processes that estimate effects.
     dask
@@ -114,6 +114,6 @@ class RunSettings(TableSettings, EstimateSettings):
     graphs: bool = False
     worth: float | None = None
     cold: bool = False
-    draws: int = 100
+    draws: int | None = None
     jobs: int = 1
     dask: str | None = None

@@ -37,6 +37,7 @@ def table_effects(task: Task, progress: Callable[[int], object] | None = None) -
         control=settings.control,
         block=settings.block,
         graphs=settings.graphs,
+        keep=settings.keep,
         worth=settings.worth,
         minimize=settings.minimize,
         reward_range=settings.reward_range,

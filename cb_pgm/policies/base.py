@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.budget import FailureBudget
-from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows
+from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows, bounded_intervals
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import single_variable_arms
 from cb_pgm.policies.context import PolicyContext
@@ -29,8 +29,9 @@ __all__ = ["Policy"]
 
 # The number of rows at which intervals are narrowest. It is small because bad arms get few rows: with 1,000
 # rows an interval is 7 % wider than it could be, whereas one tuned to 1,000 would be more than twice as wide
-# with 10.
+# with 10. Those of rewards in [0, 1], which end at 0 and 1 whatever the rows, are narrowest later.
 _NARROWEST_AT = 30
+_BOUNDED_NARROWEST_AT = 150
 _DEFAULT_FAILURE_PROB = 0.05  # of a policy whose intervals are its only guarantee
 
 
@@ -238,9 +239,10 @@ class Policy(ABC):
     def estimates(self, failure_prob: float | None = None) -> tuple[ArmEstimate, ...]:
         """Return the measured mean of every intervention so far that the policy may recommend.
 
-        Only rows in which an arm was set count. By a union bound over arms, the intervals (`anytime_radius`)
-        cover the true means of all arms at all times with probability ≥ 1 − `failure_prob`, by default the
-        intervals' share of the policy's `budget`. They get wider as arms on several variables join.
+        Only rows in which an arm was set count. By a union bound over arms, the intervals (`anytime_radius`,
+        of rewards in [0, 1] `bounded_intervals`) cover the true means of all arms at all times with
+        probability ≥ 1 − `failure_prob`, by default the intervals' share of the policy's `budget`. They get
+        wider as arms on several variables join.
         """
         return self._estimates([] if self._rng is None else self.means(), failure_prob, "measured")
 
@@ -265,16 +267,27 @@ class Policy(ABC):
             return ()
         n_arms = len(self.possible_arms)
         share = failure_prob / n_arms
-        mixing_rows = best_mixing_rows(_NARROWEST_AT, share)
+        narrowest = _BOUNDED_NARROWEST_AT if self._has_unit_rewards else _NARROWEST_AT
+        mixing_rows = best_mixing_rows(narrowest, share)
         if self.sets_several:
             # With A arms on one variable the k-th arm to be pulled has the share δ/2A for k ≤ A, and δA/2k²
             # beyond. All intervals take the smallest share so far, which widens them.
             share *= 0.5 * (n_arms / max(n_arms, len(seen))) ** 2
-        estimates = []
-        for intervention, rows, mean in seen:
-            radius = anytime_radius(rows, share, self.noise_scale, mixing_rows)
-            estimates.append(ArmEstimate(intervention, mean, mean - radius, mean + radius, rows, grounds))
-        return tuple(estimates)
+        rows, means = [rows for _, rows, _ in seen], np.array([mean for *_, mean in seen])
+        if self._has_unit_rewards:
+            lows, highs = bounded_intervals(rows, means, share, mixing_rows)
+        else:
+            radii = [anytime_radius(m, share, self.noise_scale, mixing_rows) for m in rows]
+            lows, highs = means - radii, means + radii
+        return tuple(
+            ArmEstimate(intervention, mean, float(low), float(high), rows, grounds)
+            for (intervention, rows, mean), low, high in zip(seen, lows, highs, strict=True)
+        )
+
+    @property
+    def _has_unit_rewards(self) -> bool:
+        """Whether σ is that of rewards in [0, 1], and none so far lies outside."""
+        return False
 
     # -- common to all policies -----------------------------------------------------------------------------
 

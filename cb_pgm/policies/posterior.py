@@ -211,6 +211,10 @@ class PosteriorSampling(Policy):
     def _take_stock(self) -> None:
         """Take in that the rows have refuted sets."""
 
+    @property
+    def _has_unit_rewards(self) -> bool:
+        return self.noise_scale == UNIT_INTERVAL_SCALE and self._arms.in_unit_interval
+
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         yield from self._arms
         for arm, (rows, total) in self._joint_rows.items():

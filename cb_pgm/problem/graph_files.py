@@ -80,7 +80,13 @@ def estimated_graph(
     )
 
 
-def read_graph(path: str | PathLike[str], nodes: Sequence[str] | None = None) -> UsedGraph:
+def read_graph(
+    path: str | PathLike[str],
+    nodes: Sequence[str] | None = None,
+    *,
+    reward: str | None = None,
+    as_said: bool = False,
+) -> UsedGraph:
     """Read an essential graph, or a DAG, which stands for its equivalence class.
 
     Parameters
@@ -89,6 +95,10 @@ def read_graph(path: str | PathLike[str], nodes: Sequence[str] | None = None) ->
         JSON as written by `EssentialGraph.to_json` or ``cb-pgm discover --json``, or a network in BIF.
     nodes
         The variables that the graph must have, in the wanted order; None: those of the file, in its order.
+    reward
+        The reward's column: the graph may have it beside `nodes`, as a sink, and is returned without it.
+    as_said
+        Take the directions of a DAG in JSON as known, also those which observations can't show.
 
     Raises
     ------
@@ -101,13 +111,23 @@ def read_graph(path: str | PathLike[str], nodes: Sequence[str] | None = None) ->
         found = EssentialGraph.from_dag(_dag_of_bif(path))
         return UsedGraph(widened(found, _checked_nodes(found.nodes, nodes, path)), "given")
     given = parse_graph(_without_remarks(text))
-    wanted = _checked_nodes(given.nodes, nodes, path)
+    named, directed = given.nodes, given.directed
+    if reward in named and nodes is not None and reward not in nodes:
+        if any(tail == reward for tail, _ in directed):
+            raise GraphError(f"Expected no effects of the reward {reward!r} but found some in {path}")
+        named = tuple(name for name in named if name != reward)
+        directed = tuple(edge for edge in directed if edge[1] != reward)
+    wanted = _checked_nodes(named, nodes, path)
     dag: nx.DiGraph[str] = nx.DiGraph()
     dag.add_nodes_from(wanted)
-    dag.add_edges_from(given.directed)
+    dag.add_edges_from(directed)
     plain = not (given.undirected or given.bidirected or given.background or given.circles)
     if plain and nx.is_directed_acyclic_graph(dag):
         found = EssentialGraph.from_dag(dag)
+        if as_said:
+            shown = {frozenset(edge) for edge in found.undirected}
+            said = [edge for edge in dag.edges if frozenset(edge) in shown]
+            return UsedGraph(EssentialGraph(wanted, found.directed, found.undirected, said), "given")
         return UsedGraph(found, "given", warnings=_open_directions(found, path))
     try:
         found = EssentialGraph.from_json(_without_remarks(text))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discovery.errors import TableError
 from discovery.table.columns import RawTable
+from discovery.table.computed import computed_columns
 from discovery.table.counts import counted_rows
 from discovery.table.csv_reader import Progress, read_text
 from discovery.table.frame import read_frame
@@ -105,6 +106,9 @@ class DiscreteTable:
         For each variable with rare states merged into one, those states and the name of the one.
     decimal
         The decimal mark on which the columns agree, "." or ","; None where none settles it.
+    computed
+        The variables that are a function of the reward, or that it is computed from: its logarithm, say, or
+        the parts of a sum.
     """
 
     codes: NDArray[np.int16] = field(repr=False)
@@ -119,6 +123,7 @@ class DiscreteTable:
     reward_states: tuple[str, ...] = ()
     merged: dict[str, dict[str, str]] = field(default_factory=dict)
     decimal: str | None = None
+    computed: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -275,6 +280,7 @@ def coded_table(
     deciding = observed if observed.sum() >= MIN_ROWS else np.ones_like(observed)
     if not trial:
         _check_rows(int(deciding.sum()), used, raw)
+    computed = () if used.rewards is None else computed_columns(used.rewards, used.variables)
     coded = code_variables(used, deciding, settings, raw.source, trial=trial)
     warnings = [*raw.warnings, *noticed_spellings(raw), *used.warnings, *coded.warnings]
     rewards = None if used.rewards is None else used.rewards[observed]
@@ -299,6 +305,7 @@ def coded_table(
         reward_states=used.reward_states,
         merged=coded.merged,
         decimal=raw.decimal,
+        computed=tuple(name for name in computed if name in coded.states),
     )
 
 

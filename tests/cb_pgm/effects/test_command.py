@@ -34,6 +34,20 @@ def test_it_takes_knowledge_and_a_graph(tmp_path: Path, capsys: pytest.CaptureFi
         assert content["arms"][0]["state"] == best
 
 
+@pytest.mark.parametrize("reward", [[], [["size", "success"], ["treatment", "success"]]])
+def test_the_directions_of_a_dag_count_and_it_may_have_the_reward(
+    reward: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The textbook's adjusted means: A .832, B .778."""
+    nodes = ["size", "treatment", *(["success"] if reward else [])]
+    content = {"nodes": nodes, "directed": [["size", "treatment"], *reward]}
+    (tmp_path / "dag.json").write_text(json.dumps(content), encoding="utf-8")
+    command = ["effects", "data/kidney_stones.csv", "--reward", "success=yes", "--not-settable", "size"]
+    assert main([*command, "--graph", str(tmp_path / "dag.json"), "--json"]) == 0
+    means = {arm["state"]: arm["mean"] for arm in json.loads(capsys.readouterr().out)["arms"]}
+    assert means == pytest.approx({"A": 0.832, "B": 0.778}, abs=0.008)
+
+
 def test_out_holds_the_answer_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "answer"
     assert main([*STONES, "--out", str(folder)]) == 0

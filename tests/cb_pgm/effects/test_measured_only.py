@@ -181,10 +181,10 @@ def test_rewards_that_are_all_the_same_are_refused() -> None:
 
 def test_the_picture_has_no_line_for_doing_nothing(clear: EffectsReport) -> None:
     frame = plots.effects_frame(clear.to_dict())
-    assert set(frame["ground"]) == {"nothing assumed", "measured"}
+    assert set(frame["basis"]) == {"bounds", "set"}
     figure = plots.draw_effects(frame, None, reward="well=yes")
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["nothing assumed", "measured"]
+    assert labels == ["no-assumption bounds", "experimental (rows set)"]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
