@@ -217,10 +217,10 @@ def goals(found: Sequence[Checked]) -> Iterator[str]:
     covered = 100 * np.mean([np.mean(one.covered) for one in found])
     bounded = 100 * np.mean([np.mean(one.bounded) for one in found])
     for line in (
-        f"90 % intervals cover {covered:.0f} % of arms (85 %), and {100 * np.mean(moving):.0f} % of those "
-        f"that move the reward (85 %).",
+        f"95 % intervals cover {covered:.0f} % of arms (90 %), and {100 * np.mean(moving):.0f} % of those "
+        f"that move the reward (90 %).",
         f"P(best) is off by {off:.3f} on average (.05).",
-        f"Bounds cover {bounded:.1f} % of arms (99 %).",
+        f"Bounds cover {bounded:.1f} % of arms (95 %).",
         f"The recommended arm's interval misses in {100 * np.mean([one.missed for one in decided]):.1f} % "
         f"(7 %).",
         f"A recommended arm {_compared_losses(decided)}",

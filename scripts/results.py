@@ -31,6 +31,7 @@ TABLES = {
     "discovery_accuracy": "discovery_accuracy",
     "discovery_widths": "discovery_widths",
     "effects_calibration": "effects_calibration",
+    "answers": "answers",
     "paper_slips": "paper_slips",
     "bench": "bench",
     "real_tables": "real_tables",

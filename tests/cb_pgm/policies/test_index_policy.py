@@ -33,6 +33,10 @@ class RoundByRound(Policy):
     def means(self) -> Iterable[tuple[Intervention, int, float]]:
         return self.played.means()
 
+    @property
+    def _has_unit_rewards(self) -> bool:
+        return self.played._has_unit_rewards
+
 
 @pytest.mark.parametrize("noise_scale", [0.5, 0.7])
 @pytest.mark.parametrize("kind", [UCB, MOSS, KLUCB])
