@@ -38,7 +38,7 @@ def mapped(
     function
         A function of a module, whose result depends on its arguments only.
     common
-        What all calls share; on a cluster it goes to each worker once.
+        What all calls share.
     items
         What differs.
     jobs
@@ -58,16 +58,23 @@ def mapped(
         yield from workers.mapped(function, common, items, jobs=jobs, ordered=ordered)
         return
 
-    from joblib import Parallel, delayed, parallel_config  # late: one process needs none of it
+    with _cluster(dask) as client:
+        from distributed import as_completed
 
-    with _cluster(dask, common) as settings, parallel_config(**settings):
-        run = Parallel(return_as="generator" if ordered else "generator_unordered")
-        yield from run(delayed(function)(common, item) for item in items)
+        # What is common goes with each item, not to workers once: if they are killed, others have it too.
+        futures = client.map(_called, list(items), function=function, common=common, pure=False)
+        for future in futures if ordered else as_completed(futures):
+            yield future.result()
+            future.release()
+
+
+def _called(item: Item, function: Callable[[Common, Item], Result], common: Common) -> Result:
+    return function(common, item)
 
 
 @contextlib.contextmanager
-def _cluster(address: str, common: object) -> Iterator[dict[str, Any]]:
-    """Yield joblib's settings for a Dask cluster, whose workers get `common` once."""
+def _cluster(address: str) -> Iterator[Any]:
+    """Yield a client of a Dask cluster."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -90,7 +97,7 @@ def _cluster(address: str, common: object) -> Iterator[dict[str, Any]]:
                 f"Expected a Dask scheduler at {address} but found {error}: start it or mend --dask"
             ) from None
         try:
-            yield {"backend": "dask", "client": client, "scatter": [common]}
+            yield client
         except BaseException:  # also a signal: workers in the midst of an item would take seconds to stop
             if address == "local":
                 for worker in cluster.workers.values():
