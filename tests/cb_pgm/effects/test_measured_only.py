@@ -193,7 +193,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main([*command, "--out", str(tmp_path / "out")]) == 0
     assert "Set arm = b." in capsys.readouterr().out
     assert sorted(one.name for one in (tmp_path / "out").iterdir()) == [
-        "effects.json", "effects.png", "effects.svg", "effects.txt"
+        "effects.json", "effects.png", "effects.svg", "effects.txt", "report.html"
     ]  # fmt: skip
     assert main(["run", str(path), "--reward", "well=yes", "--intervention-column", "INT"]) == 1
     message = capsys.readouterr().err.strip()
