@@ -255,6 +255,8 @@ class CNUCB(ScreeningUCB):
             states = tuple((v, self._code(v, pull.intervention)) for v in self._number(pull.intervention)[1])
             if self.asks_first or self._questions.affords(states, self._arms.rounds):
                 self._drawn = Drawn("query", states)
+                if not self.asks_first:
+                    self._costs[pull.intervention] = self._questions.cost
                 return pull if self.asks_first else Pull(pull.intervention)  # weighed row by row
             self._ask_again_at = 1.02 * self._arms.rounds + 1  # rows of other pulls may answer it by then
         return None

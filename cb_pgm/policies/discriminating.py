@@ -58,6 +58,7 @@ class DiscriminatingPulls:
             np.flatnonzero(states) for states in np.split(settable[:-1], [int(end) for end in ends[:-1]])
         ]
         self._spent, self._ask_again_at = 0.0, 0.0
+        self.cost = 0.0  # of a row of the pull chosen last, as the leader expected it
         self.told_apart: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
     def next(self, rounds: int) -> States:
@@ -84,20 +85,22 @@ class DiscriminatingPulls:
             self.told_apart = known.variables(leader), known.variables(challenger)
         else:
             self._ask_again_at = 1.02 * rows.size
-        self._spent += cost
+        self.cost = cost
         return chosen
 
     def affords(self, pull: States, rounds: int) -> bool:
-        """Return whether a pull of one row for another reason is within the budget; if so, count it."""
+        """Return whether a pull for another reason is within the budget, row by row."""
         if not self._may_ask(rounds):
             return False
         (leader,) = self._likeliest(1)
         best, lost = self._lost(leader, rounds)
         means = self._hypotheses.means(leader)[self._hypotheses.places(leader, self._expected_rows(pull))]
-        cost = max(0.0, best - float(means.mean()))
-        affordable = self._spent + cost <= self._share * lost
-        self._spent += cost * affordable
-        return affordable
+        self.cost = max(0.0, best - float(means.mean()))
+        return self._spent + self.cost <= self._share * lost
+
+    def charge(self, cost: float) -> None:
+        """Count what rows of such a pull cost."""
+        self._spent += cost
 
     def _may_ask(self, rounds: int) -> bool:
         """Return whether the rows played are kept, and some newest one is complete."""

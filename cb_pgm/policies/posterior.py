@@ -314,6 +314,7 @@ class ScreeningUCB(PosteriorSampling):
             joint=self.sets_several,
             share=share if self.explore == "regret" else 1.0 - share,
         )
+        self._costs: dict[Intervention, float] = {}  # of a row of each question whose rows are to come
         self._named: tuple[str, ...] = ()
         self._facts: set[int] = set()  # positions of variables that are known not to be parents
         self._fallback: str | None = None
@@ -326,7 +327,14 @@ class ScreeningUCB(PosteriorSampling):
         if not asked:
             return super()._next_pull()
         self._drawn = Drawn("question", asked)
-        return self._pull(self._drawn)
+        pull = self._pull(self._drawn)
+        self._costs[pull.intervention] = self._questions.cost
+        return pull
+
+    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+        # A question may be asked for more rows than one, in a batch.
+        self._questions.charge(self._costs.pop(intervention, 0.0) * len(observations))
+        super()._learn(intervention, observations)
 
     def why(self, pull: Pull) -> str:
         if self._drawn.kind != "question":
