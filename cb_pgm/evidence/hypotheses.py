@@ -105,16 +105,20 @@ class Beliefs:
 
     def __str__(self) -> str:
         """Return "drug .71, diet .22; something hidden .03"; what is below .005 is left out."""
-        causes = ", ".join(
-            f"{' and '.join(names)} {_chance(share)}" for names, share in self.sets if share >= _NAMEABLE
-        )
         others = {
             "something hidden": self.hidden,
             "an effect of what was hardly ever tried": self.novel,
             "none of the causes looked for": self.arms,
         }
         doubts = [f"{what} {_chance(share)}" for what, share in others.items() if share >= _NAMEABLE]
-        return "; ".join([causes or "no cause stands out", *doubts])
+        return "; ".join([self.causes, *doubts])
+
+    @property
+    def causes(self) -> str:
+        """The likely causes alone: "drug .71, diet .22"."""
+        likely = [(names, share) for names, share in self.sets if share >= _NAMEABLE]
+        text = ", ".join(f"{' and '.join(names)} {_chance(share)}" for names, share in likely)
+        return text or "none stands out"
 
     def to_dict(self) -> dict[str, object]:
         """Return all of it, ready for JSON."""

@@ -158,9 +158,8 @@ class PosteriorSampling(Policy):
         if self._drawn.kind == "arms" or not pull.intervention:
             described = self._arms.describe(pull.intervention, self.mean_text)
             return f"the highest upper confidence bound: {described}"
-        return (
-            f"likely causes: {self.beliefs(2)}; {' and '.join(pull.intervention)} set so has the highest draw"
-        )
+        state = "these states have" if len(pull.intervention) > 1 else "this state has"
+        return f"likely causes: {self.beliefs(3).causes}; {state} the highest draw"
 
     # -- learning --------------------------------------------------------------------------------------------
 

@@ -368,14 +368,14 @@ def test_the_reasons_for_pulls_read_as_sentences() -> None:
         reasons.add(policy.why(pull))
         policy.tell(pull, system.sample(pull.intervention, 1, rng))
     kinds = (
-        r"likely causes?: (X\d \d?\.\d\d(, X\d \.\d\d)?); X\d set so has the highest draw",
-        r"likely cause: none of those looked for; X\d set so has the highest draw",
+        r"likely causes: (X\d \d?\.\d\d(, X\d \.\d\d)*); this state has the highest draw",
+        r"likely causes: none stands out; this state has the highest draw",
         r"it best tells X\d, the likeliest cause, from X\d, the likeliest other one",
         r"the highest upper confidence bound: .+",
     )
     assert all(any(re.fullmatch(kind, reason) for kind in kinds) for reason in reasons)
     (parent,) = system.reward_parents
-    assert any(reason.startswith(f"likely cause: {parent}") for reason in reasons)
+    assert any(reason.startswith(f"likely causes: {parent}") for reason in reasons)
 
 
 def test_pulls_beside_open_ones_spread_and_need_no_rows_in_between() -> None:
