@@ -330,6 +330,13 @@ class ScreeningUCB(PosteriorSampling):
         self._costs[pull.intervention] = self._questions.cost
         return pull
 
+    def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
+        with self._arms.counting(under_way):
+            pull = ScreeningUCB._next_pull(self)
+            if self._drawn.kind == "question" and pull.intervention in under_way:
+                return super()._next_pull()  # the rows to come will do
+            return pull
+
     def _learn(self, intervention: Intervention, observations: Observations) -> None:
         # A question may be asked for more rows than one, in a batch.
         self._questions.charge(self._costs.pop(intervention, 0.0) * len(observations))
