@@ -146,8 +146,3 @@ def test_with_two_variables_both_graphs_are_possible():
 def test_settings_out_of_range_are_refused_by_name(settings, named):
     with pytest.raises(EstimationError, match=named):
         BDeu(Contingency(np.zeros((4, 3), dtype=int), [2, 2, 2]), **settings)
-
-
-def test_one_variable_has_no_graph_to_score():
-    with pytest.raises(EstimationError, match="two variables but found 1"):
-        BDeu(Contingency(np.zeros((4, 1), dtype=int), [2]))
