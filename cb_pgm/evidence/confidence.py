@@ -98,7 +98,7 @@ def bounded_intervals(
     --------
     >>> low, high = bounded_intervals([450], [80 / 450], 0.05, best_mixing_rows(150, 0.05))
     >>> round(float(low[0]), 3), round(float(high[0]), 3)
-    (0.129, 0.237)
+    (0.126, 0.237)
     """
     m, mean = np.asarray(rows, dtype=np.float64), np.asarray(means, dtype=np.float64)
     hits, misses = m * mean, m * (1 - mean)

@@ -73,10 +73,10 @@ class Session:
     >>> folder = tempfile.mkdtemp()
     >>> with Session.start(folder, states=states, reward="recovered=yes", horizon=100, seed=1) as session:
     ...     (pull,) = session.ask(batch=2)
-    ...     rows = [{**pull.intervention, "diet": "none", "recovered": answer} for answer in ("yes", "no")]
-    ...     receipt = session.tell(rows)
-    >>> str(pull.intervention), receipt.rows, receipt.left
-    ('do(drug = low)', 2, 0)
+    ...     row = {"drug": "low", "diet": "none"} | dict(pull.intervention)
+    ...     receipt = session.tell([row | {"recovered": answer} for answer in ("yes", "no")])
+    >>> receipt.rows, receipt.left
+    (2, 0)
     """
 
     def __init__(
