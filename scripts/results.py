@@ -26,6 +26,7 @@ TABLES = {
     "hard_worlds": "hard_worlds",
     "trees": "trees",
     "large_trees": "trees",
+    "tuned_numbers": "tuned_numbers",
     "ucb_plus": "ucb_plus",
     "estimated_vs_oracle": "estimated_vs_oracle",
     "discovery_accuracy": "discovery_accuracy",
