@@ -21,7 +21,7 @@ __all__ = ["make"]
 #: World → rounds. Rows of a table come first in the world whose table misleads.
 WORLDS = {"tree of 10": 3000, "tree of 50": 3000, "a drug nobody takes": 3000, "indication, 5,000 rows": 3000}
 TABLE_ROWS = 5000
-RUNS = 20
+RUNS = 10
 
 
 def make(run: Run) -> dict[str, str]:
@@ -56,7 +56,7 @@ def variants() -> dict[str, Tuned]:
             found[f"{one.name} {name}"] = replace(plain, **{one.name: changed})
     for name in ("own", "split", "novel", "arms"):
         found[f"without {name}"] = replace(plain, **{name: 0.0})
-    return found | {"sets alone": replace(SETS_ALONE, question_share=0.0)}
+    return found | {"sets alone": SETS_ALONE}
 
 
 def played(label: str, world: str, number: int, seed: int) -> float:

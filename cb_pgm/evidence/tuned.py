@@ -33,8 +33,8 @@ class Tuned:
     most_tried, larger_sets
         The larger sets that are replayed then, and those of a size that are kept; both bound a row's time.
     question_share
-        The share of the regret so far that discriminating pulls may make up with explore="regret"; with
-        "identify" it is what is left to the play.
+        The share of the regret so far that discriminating pulls may make up with explore="identify"; the
+        queries of `cn-ucb` may make up the rest.
     alone
         The factor by which rows have to grow while invariance screening has a single set left.
     """
@@ -47,7 +47,7 @@ class Tuned:
     growth: float = 1.5
     most_tried: int = 200
     larger_sets: int = 4
-    question_share: float = 0.1
+    question_share: float = 0.9
     alone: float = 1.4
 
 

@@ -249,8 +249,8 @@ class ScreeningUCB(PosteriorSampling):
         parents, in equal shares for each size of set; a quarter is for invariance screening, a quarter for
         the intervals.
     explore
-        "regret" plays as above, but for a tenth of the regret so far, which goes to pulls that best tell
-        the two likeliest sets apart (`DiscriminatingPulls`). With "identify" all but a tenth goes to these.
+        "regret" plays as above. "identify" also pulls what best tells the two likeliest sets apart, within
+        a share of the regret so far (`DiscriminatingPulls`).
     tuned
         As in `PosteriorSampling`.
 
@@ -311,7 +311,7 @@ class ScreeningUCB(PosteriorSampling):
             self.screening,
             self._can_be_set,
             joint=self.sets_several,
-            share=share if self.explore == "regret" else 1.0 - share,
+            share=share if self.explore == "identify" else 1.0 - share,
         )
         self._costs: dict[Intervention, float] = {}  # of a row of each question whose rows are to come
         self._named: tuple[str, ...] = ()
@@ -322,7 +322,7 @@ class ScreeningUCB(PosteriorSampling):
     # -- choosing --------------------------------------------------------------------------------------------
 
     def _next_pull(self) -> Pull:
-        asked = self._questions.next(self._arms.rounds)
+        asked = self._questions.next(self._arms.rounds) if self.explore == "identify" else ()
         if not asked:
             return super()._next_pull()
         self._drawn = Drawn("question", asked)

@@ -147,7 +147,8 @@ def test_screening_counts_a_row_with_an_unknown_field_for_its_arm_only(tmp_path:
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_screening_names_the_cause_from_the_rows_that_are_complete(share: float) -> None:
     rng = np.random.default_rng(0)
-    policy = ScreeningUCB({"drug": ("low", "high"), "site": ("1", "2")}, noise_scale=0.5).fresh(rng)
+    states = {"drug": ("low", "high"), "site": ("1", "2")}
+    policy = ScreeningUCB(states, noise_scale=0.5, explore="identify").fresh(rng)
     complete = 0
     for _ in range(600):
         pull = policy.ask()

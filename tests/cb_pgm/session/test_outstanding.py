@@ -176,7 +176,8 @@ def test_fixed_evidence_asks_for_what_is_missing_and_no_more(earthquake: CausalS
 
 def test_screening_asks_no_more_of_what_will_do(earthquake: CausalSystem) -> None:
     """With any number of its arm's rows under way it turns to another pull instead of telling apart again."""
-    policy, rng = ScreeningUCB(earthquake.states, noise_scale=0.5), np.random.default_rng(1)
+    policy = ScreeningUCB(earthquake.states, noise_scale=0.5, explore="identify")
+    rng = np.random.default_rng(1)
     for _ in range(100):
         pull = policy.ask()
         if policy.why(pull).startswith("it best tells"):
