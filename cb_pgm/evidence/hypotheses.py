@@ -8,21 +8,21 @@ sets
     The mean reward depends on the states of one set of variables alone, set or observed. Every size is as
     likely, and every set of a size, since nothing else is known of them.
 own
-    As a set says, except that one of its joint states has a mean of its own in rows in which it was set. Each
-    joint state has the prior `OWN`, independently of the others. One that was only observed keeps it, so it
-    is set now and then: what a hidden cause or a selection of rows pretends is found out.
+    As a set says, except that one of its joint states has a mean of its own in rows in which it was set.
+    Each joint state has the prior `own` (`Tuned`), independently of the others. One that was only observed
+    keeps it, so it is set now and then: what a hidden cause or a selection of rows pretends is found out.
 split
     A set predicts rewards, but in all its joint states rows in which it was set differ from those in which it
-    was observed (`SPLIT`). Arms are then worth what the rows in which they were set say.
+    was observed (odds `split`). Arms are then worth what the rows in which they were set say.
 novel
     As the sets say, except that all rows with one state of one variable have a mean of their own. The odds
     are 1 / (1 + rows in which nature took the state), shared by the states that it never took: what is
     common has shown what it does, a drug that nobody takes by itself hasn't. do() is among them, with the
     rows in which it was asked for: where something hidden acts, nothing set may be better than whatever is.
 arms
-    The arms have nothing in common (`ARMS`): each one has its own mean, do() among them. Sets of one variable
-    more than are looked for have the same prior together and the same play, since they say, too, that no set
-    that is looked for explains the reward.
+    The arms have nothing in common (odds `arms`): each one has its own mean, do() among them. Sets of one
+    variable more than are looked for have the same prior together and the same play, since they say, too,
+    that no set that is looked for explains the reward.
 
 Sets of all sizes up to the largest are enumerated as long as they are at most 20,000. Larger ones grow:
 each time that the rows have grown by half, sets of the variables that add most to the likeliest set of one

@@ -20,9 +20,10 @@ class Tuned:
         Prior that a joint state of a set has a mean of its own when it is set. It is a price after a table
         that is right, and what keeps the loss finite after one that isn't.
     split
-        Prior odds that all joint states of a set have, the same for the arms.
+        Prior odds that in all joint states of a set, rows in which it was set differ from those in which it
+        was observed.
     novel
-        Prior odds that one of the states that nature never takes has a mean of its own.
+        Prior odds that one of the states that nature never takes has a mean of its own: as likely as not.
     arms
         Prior odds that the arms have nothing in common, and of sets of one variable more than are looked for.
     prior_rows
