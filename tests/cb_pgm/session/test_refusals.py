@@ -239,11 +239,11 @@ def test_rewards_that_are_no_numbers(value: str, tmp_path: Path) -> None:
     states = {"drug": ("low", "high")}
     with Session.start(tmp_path, states=states, reward="gain", noise_scale=1.0, horizon=9) as session:
         (pull,) = session.ask(batch=2)
-        before = state(tmp_path)
+        before, row = state(tmp_path), {"drug": "low"} | dict(pull.intervention)
         with pytest.raises(
             SessionError, match=r"a number as the reward but found .* in row 2, column 'gain'"
         ):
-            session.tell([{**pull.intervention, "gain": "1.5"}, {**pull.intervention, "gain": value}])
+            session.tell([row | {"gain": "1.5"}, row | {"gain": value}])
         assert state(tmp_path) == before
 
 
