@@ -47,7 +47,7 @@ def test_it_says_when_cn_ucb_is_the_wrong_tool_and_who_is_better() -> None:
     assert any(line.startswith("cn-ucb-fixed is the wrong tool at 400 rounds") for line in plan.advice)
     assert of["cn-ucb"].beats_ucb_from is not None
     assert not any(line.startswith("cn-ucb is the wrong tool") for line in plan.advice)
-    assert of["screening"].right == 1.0
+    assert 0.0 < of["screening"].right == of["screening"].named  # it names later than it plays well
     assert of["screening"].beats_ucb_from is not None
     assert of["screening"].regret < of["ucb"].regret
 
