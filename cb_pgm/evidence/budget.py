@@ -21,10 +21,6 @@ class FailureBudget:
         The probability that invariance screening ever rules them out, where a hidden cause moves the reward.
     search
         The probability that a search on the graph identifies a wrong variable.
-    guard
-        The probability that a correct result of the search is ever refuted.
-    verification
-        The failure probability of each bound that closes an arm which looks worse than the parents' best arm.
     intervals
         The probability that the confidence interval of any arm's mean is ever wrong.
 
@@ -42,8 +38,6 @@ class FailureBudget:
     identification: float = 0.0
     invariance: float = 0.0
     search: float = 0.0
-    guard: float = 0.0
-    verification: float = 0.0
     intervals: float = 0.0
 
     def __post_init__(self) -> None:
