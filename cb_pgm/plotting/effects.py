@@ -55,14 +55,18 @@ def effects_frame(answer: Mapping[str, Any], most: int = 20) -> pd.DataFrame:
     rows: list[tuple[str, str, float | None, float | None, float | None]] = []
     for arm in answer["arms"][:most]:
         name = arm_name({arm["variable"]: arm["state"]})
-        rows.append((name, "bounds", np.nan, *arm["bounds"]))
+        rows.append((name, "bounds", np.nan, *_ends(arm["bounds"])))
         if arm["mean"] is not None:
-            rows.append((name, "graphs", arm["mean"], *arm["interval"]))
+            rows.append((name, "graphs", arm["mean"], *_ends(arm["interval"])))
         if arm["set"] is not None:
-            rows.append((name, "set", arm["set"]["mean"], *arm["set"]["interval"]))
+            rows.append((name, "set", arm["set"]["mean"], *_ends(arm["set"]["interval"])))
         if arm["seen"]["mean"] is not None:
             rows.append((name, "seen", arm["seen"]["mean"], np.nan, np.nan))
     return _frame(rows)
+
+
+def _ends(interval: tuple[float, float] | None) -> tuple[float, float]:
+    return (np.nan, np.nan) if interval is None else interval
 
 
 def arms_frame(arms: Iterable[ArmEstimate]) -> pd.DataFrame:
