@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.effects.canonical import Rows
+from cb_pgm.model.canonical import Rows
 from cb_pgm.model.intervention import Intervention
 from cb_pgm.model.joint_states import joint_index
 

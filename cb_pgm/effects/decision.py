@@ -11,7 +11,7 @@ gains and not how little.
 cause, at δ/2, and it is the leader's. Then its mean and its gain are those of the rows. Screening doesn't
 tell soon that there are two causes: it may have ruled out all variables but the stronger one, whose rows also
 show what the other one does. So a second cause that makes the rows likelier, by the scores of
-`cb_pgm.effects.parents`, stands against it.
+`cb_pgm.model.reward_parents`, stands against it.
 
 *Graph-averaged* or *given graph*: the mean over graphs.
 """
@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from cb_pgm.effects.arms import Arm
-from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.experiment import Experiment
 from cb_pgm.effects.measured import Interval, Sample, difference_interval, mean_interval
 from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.values import ArmRows, Comparison, Contrast, Decision
+from cb_pgm.model.canonical import Rows
 from cb_pgm.model.reward_unit import RewardUnit
 from discovery.wording import listed, number
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from cb_pgm.effects.canonical import Rows
 from cb_pgm.errors import CausalBanditError
+from cb_pgm.model.canonical import Rows
 from discovery import DiscreteTable, EssentialGraph, InterventionalRows, Knowledge, check_graph, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.wording import listed

@@ -2,7 +2,7 @@
 
 One draw resamples the rows, estimates the graph of the resampled table and takes a few models of it. Each has
 a member of the class drawn uniformly (`discovery.graphs.class_sampling`), parents of the reward drawn by
-their weights (`cb_pgm.effects.parents`), and tables drawn from their Dirichlet posteriors, all given the
+their weights (`cb_pgm.model.reward_parents`), and tables drawn from their Dirichlet posteriors, all given the
 resampled rows. The means of all arms are then exact (`cb_pgm.model.exact`). The rows in which a variable was
 set are resampled among themselves; they count for the graph, whose edges at set variables they direct
 (`discovery.estimation.interventional`), and for the tables of all other variables. Where the graph is given,
@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.measured import Sample
-from cb_pgm.effects.parents import set_score
 from cb_pgm.effects.reward_draws import draw_reward
 from cb_pgm.errors import CausalBanditError
+from cb_pgm.model.canonical import Rows
 from cb_pgm.model.discrete_model import DiscreteModel
 from cb_pgm.model.exact import ExactInference
 from cb_pgm.model.joint_states import joint_index
+from cb_pgm.model.reward_parents import set_score
 from cb_pgm.processes import mapped
 from discovery import EssentialGraph, estimate
 from discovery.estimation.settings import LARGEST_FOR_BOSS, EstimateSettings

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from cb_pgm.effects.arms import Arm, arms_of
-from cb_pgm.effects.canonical import Rows, canonical_rows
 from cb_pgm.effects.decision import Claims, GraphDraws, by_experiment, over_graphs, quantiles, rows_of
 from cb_pgm.effects.doubts import graph_doubts, not_at_random, refuse_computed, suspicious
 from cb_pgm.effects.experiment import ENOUGH_ROWS, Experiment, controls_of, experiment_of
@@ -22,6 +21,7 @@ from cb_pgm.effects.report import EffectsReport
 from cb_pgm.effects.units import report_outside
 from cb_pgm.effects.values import ArmEffect, Contrast
 from cb_pgm.errors import CausalBanditError
+from cb_pgm.model.canonical import Rows, canonical_rows
 from cb_pgm.model.intervention import States
 from cb_pgm.model.reward_unit import RewardUnit
 from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate
@@ -159,7 +159,7 @@ def estimate_effects(
         )
     over, parents = None, [] if experiment is None else list(experiment.controls)
     if experiment is None or graphs:
-        from cb_pgm.effects.parents import likely_parents  # an experiment alone needs none of this
+        from cb_pgm.model.reward_parents import likely_parents  # an experiment alone needs none of this
 
         set_there = {arm.variable for arm in arms if len(arm.set_rewards)}
         refuse_computed(rows, reward, table.computed, {*keep, *set_there})

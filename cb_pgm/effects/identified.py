@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.noise import RewardScale
-from cb_pgm.effects.parents import set_score
 from cb_pgm.evidence.hypotheses import Hypotheses
 from cb_pgm.evidence.screening import Screening
+from cb_pgm.model.canonical import Rows
+from cb_pgm.model.reward_parents import set_score
 
 __all__ = ["identified_cause"]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cb_pgm.effects.canonical import Rows
 from cb_pgm.effects.measured import Interval
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.fitting import fit_reward, is_binary
-from cb_pgm.model.reward_unit import RewardUnit
+from cb_pgm.model.canonical import Rows
+from cb_pgm.model.fitting import fit_reward
+from cb_pgm.model.reward_unit import RewardUnit, is_binary
 
 __all__ = ["RewardScale", "reward_scale"]
 

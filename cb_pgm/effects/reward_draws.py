@@ -19,9 +19,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.effects.parents import PLENTY, RIDGE, one_hot
 from cb_pgm.model.discrete_model import Reward
 from cb_pgm.model.joint_states import joint_index
+from cb_pgm.model.reward_parents import PLENTY, RIDGE, one_hot
 
 __all__ = ["draw_reward"]
 

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from cb_pgm.errors import CausalBanditError
+
 if TYPE_CHECKING:
     from discovery import DiscreteTable
 
-__all__ = ["RewardUnit"]
+__all__ = ["RewardUnit", "is_binary", "rewards_of"]
 
 
 @dataclass(frozen=True)
@@ -101,3 +103,24 @@ class RewardUnit:
         if done is not None and done.rewards is not None:
             done = replace(done, rewards=self.rewards(done.rewards))
         return replace(table, rewards=self.rewards(table.rewards), interventional=done)
+
+
+def rewards_of(table: DiscreteTable) -> NDArray[np.float64]:
+    """Return the table's rewards, or raise CausalBanditError where there are none, or all are the same."""
+    if table.rewards is None:
+        raise CausalBanditError("Expected a table with rewards but found none: name the reward column")
+    if not len(table.rewards):
+        raise CausalBanditError(
+            "Expected rows in which nothing was set but found none: add observations, or see what set rows "
+            "say (cb-pgm effects, cb-pgm replay)"
+        )
+    if np.ptp(table.rewards) == 0:
+        raise CausalBanditError(
+            f"Expected rewards that differ but found {table.rewards[0]:g} in every row: name another reward"
+        )
+    return table.rewards
+
+
+def is_binary(rewards: NDArray[np.float64]) -> bool:
+    """Return whether all rewards are 0 or 1."""
+    return bool(np.isin(rewards, (0.0, 1.0)).all())

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cb_pgm.effects.canonical import canonical_rows
 from cb_pgm.effects.noise import RewardScale, reward_scale
 from cb_pgm.errors import CausalBanditError
-from cb_pgm.model.fitting import rewards_of
-from cb_pgm.model.reward_unit import RewardUnit
+from cb_pgm.model.canonical import canonical_rows
+from cb_pgm.model.reward_unit import RewardUnit, rewards_of
 from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.run_report import RunReport
 from cb_pgm.pipeline.settings import RunSettings

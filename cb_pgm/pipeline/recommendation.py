@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from cb_pgm.effects.measured import Interval, Sample, finite_ends, mean_interval
 from cb_pgm.effects.text import hanging_sentences, recommendation_sentences
 from cb_pgm.effects.values import GROUNDS
-from cb_pgm.model.fitting import is_binary, rewards_of
 from cb_pgm.model.intervention import Intervention
+from cb_pgm.model.reward_unit import is_binary, rewards_of
 from cb_pgm.pipeline.task import Played, Task, groups_of
 from discovery.wording import number, setting
 

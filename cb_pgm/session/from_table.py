@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cb_pgm import tables
 from cb_pgm.errors import SessionError
-from cb_pgm.model.fitting import choose_reward_parents
+from cb_pgm.model.reward_parents import chosen_parents
 from cb_pgm.pipeline.budget import budget_warnings
 from cb_pgm.pipeline.task import Entry
 from cb_pgm.policies.registry import policy_kind
@@ -106,7 +106,7 @@ def settings_of(
     if not policy_kind(setup.policy).needs_graph:
         # Constant rewards, or none, say nothing about the reward's parents.
         varied = len(rewards) > 0 and float(np.ptp(rewards)) > 0
-        parents = setup.max_parents or (max(1, len(choose_reward_parents(problem.inside))) if varied else 1)
+        parents = setup.max_parents or (max(1, len(chosen_parents(problem.inside))) if varied else 1)
         settings = setup.settings(
             reward,
             states,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cb_pgm import CausalSystem, EffectsReport, estimate_effects
-from cb_pgm.effects.canonical import canonical_rows
 from cb_pgm.effects.draws import Source, draw_models
+from cb_pgm.model.canonical import canonical_rows
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from discovery import DiscreteTable, InterventionalRows
 from discovery.estimation.settings import EstimateSettings

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cb_pgm import EffectsReport, estimate_effects
-from cb_pgm.effects.canonical import canonical_rows
 from cb_pgm.effects.draws import Source, draw_models
-from cb_pgm.effects.parents import likely_parents
+from cb_pgm.model.canonical import canonical_rows
+from cb_pgm.model.reward_parents import likely_parents
 from discovery import DiscreteTable
 from discovery.estimation.settings import EstimateSettings
 

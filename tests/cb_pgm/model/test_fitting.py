@@ -5,7 +5,8 @@ import pytest
 
 from cb_pgm import CausalBanditError, instances
 from cb_pgm.model import fitting
-from cb_pgm.model.fitting import choose_reward_parents, fit_model, fit_reward, rehearse
+from cb_pgm.model.fitting import fit_model, fit_reward, rehearse
+from cb_pgm.model.reward_parents import chosen_parents
 from discovery import DiscreteTable, EssentialGraph
 
 
@@ -93,7 +94,7 @@ def test_the_rewards_parents_are_chosen(kind, numeric):
     mean = 0.2 + 0.6 * wanted
     rewards = mean + rng.normal(size=5000) if numeric else rng.random(5000) < mean
     table = table_of(codes, rewards)
-    assert choose_reward_parents(table) == (("X1",) if kind == "single" else ("X1", "X4"))
+    assert chosen_parents(table) == (("X1",) if kind == "single" else ("X1", "X4"))
     said = rehearse(table, EssentialGraph(table.variables, [], [])).warnings
     assert ("X1 and X4" in " ".join(said)) == (kind != "single")
 
@@ -102,7 +103,7 @@ def test_a_reward_that_nothing_explains_is_said():
     rng = np.random.default_rng(1)
     table = table_of(rng.integers(0, 3, size=(2000, 5)), rng.random(2000) < 0.4)
     rehearsal = rehearse(table, EssentialGraph(table.variables, [], []))
-    assert choose_reward_parents(table) == ()
+    assert chosen_parents(table) == ()
     assert len(rehearsal.system.reward_parents) == 1
     assert "no variable tells anything" in rehearsal.warnings[0]
 
@@ -120,7 +121,7 @@ def test_renaming_and_reordering_columns_changes_nothing_else(tree_table):
     order = np.random.default_rng(5).permutation(len(table.variables))
     states = {table.variables[v]: table.states[table.variables[v]] for v in order}
     shuffled = DiscreteTable(table.codes[:, order], states, table.rewards, "R")
-    assert set(choose_reward_parents(shuffled)) == set(choose_reward_parents(table))
+    assert set(chosen_parents(shuffled)) == set(chosen_parents(table))
 
 
 def test_what_cannot_be_fitted_is_refused(monkeypatch):

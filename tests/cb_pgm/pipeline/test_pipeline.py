@@ -477,14 +477,37 @@ def test_hidden_variables_that_cannot_be_are_refused():
             changed(**settings).prepare()
 
 
-def test_where_nothing_that_can_be_set_moves_the_reward_no_gap_is_named():
-    """With the size of the stone before its treatment, and fitted as the only cause, no treatment does."""
-    stones = Pipeline(
-        "data/kidney_stones.csv", "success=yes", policies=("moss",), horizon=10, draws=5, seed=1
-    )
-    assert "no effect to detect" not in stones.run().to_text()
-    fixed = replace(stones, not_settable=("size",))
+def test_where_nothing_that_can_be_set_moves_the_reward_no_gap_is_named(tmp_path):
+    """The reward follows z, which can't be set, and x acts on nothing."""
+    rng = np.random.default_rng(0)
+    z, x = rng.integers(2, size=(2, 150))
+    rows = zip(z, x, (rng.random(150) < 0.2 + 0.6 * z).astype(int), strict=True)
+    path = tmp_path / "t.csv"
+    path.write_text("z,x,y\n" + "".join(f"z{a},x{b},{c}\n" for a, b, c in rows), encoding="utf-8")
+    both = Pipeline(path, "y=1", policies=("moss",), horizon=10, draws=5, seed=1)
+    assert "no effect to detect" not in both.run().to_text()
+    fixed = replace(both, not_settable=("z",))
     assert (
         "Gaps    no effect to detect: nothing that can be set moves the mean reward of the fitted model"
         in (fixed.run().to_text())
     )
+
+
+@pytest.mark.parametrize(
+    ("csv", "reward", "minimize"),
+    [
+        ("data/kidney_stones.csv", "success=yes", False),
+        ("data/asia.csv", "dysp=yes", True),
+        (None, "sales", False),
+        (None, "sales", True),
+    ],
+)
+def test_the_model_that_is_played_has_the_parents_and_the_noise_of_the_answer(
+    csv, reward, minimize, numeric_table
+):
+    made = Pipeline(
+        csv or numeric_table, reward, policies=("moss",), horizon=10, draws=3, minimize=minimize, seed=0
+    )
+    report = made.run()
+    assert report.effects.scale == report.task.scale
+    assert report.effects.scale.parents == tuple(sorted(report.task.system.reward_parents))

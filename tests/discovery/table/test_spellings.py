@@ -127,7 +127,8 @@ def test_rewards_that_float64_cannot_tell(scale, shift, said):
 
 @pytest.mark.parametrize(("scale", "shift"), [(1e-12, 0.0), (1e90, 0.0), (1.0, 1e7), (1e-90, 0.0)])
 def test_the_unit_of_the_rewards_changes_no_cause_and_no_gap(scale, shift):
-    from cb_pgm.model.fitting import choose_reward_parents, rehearse
+    from cb_pgm.model.fitting import rehearse
+    from cb_pgm.model.reward_parents import chosen_parents
     from discovery import estimate
 
     rng = np.random.default_rng(1)
@@ -139,7 +140,7 @@ def test_the_unit_of_the_rewards_changes_no_cause_and_no_gap(scale, shift):
         frame["y"] = (codes[:, 0] + 0.5 * noise) * unit + begin
         chosen = read(frame, "y")
         system = rehearse(chosen, estimate(chosen, method="chow-liu").graph).system
-        found.append((choose_reward_parents(chosen), system.reward_gap() / unit, system.best_arm()[0]))
+        found.append((chosen_parents(chosen), system.reward_gap() / unit, system.best_arm()[0]))
     assert found[0][0] == found[1][0]
     assert found[0][1] == pytest.approx(found[1][1], rel=1e-6)
     assert found[0][1] > 0

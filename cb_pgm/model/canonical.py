@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.model.fitting import is_binary, rewards_of
+from cb_pgm.model.reward_unit import is_binary, rewards_of
 from discovery.table.discrete_table import DiscreteTable, InterventionalRows
 
 __all__ = ["Rows", "canonical_rows"]

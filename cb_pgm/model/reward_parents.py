@@ -18,14 +18,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.model.fitting import is_binary
+from cb_pgm.model.canonical import canonical_rows
 from cb_pgm.model.joint_states import joint_index
+from cb_pgm.model.reward_unit import RewardUnit, is_binary
 
-__all__ = ["PLENTY", "RIDGE", "likely_parents", "one_hot", "set_score"]
+if TYPE_CHECKING:
+    from discovery import DiscreteTable
+
+__all__ = ["PLENTY", "RIDGE", "chosen_parents", "likely_parents", "one_hot", "set_score"]
 
 _LIKELY = 20  # sets that are widened further at a time
 _NEGLIGIBLE = 12.0  # nats below the best score
@@ -39,6 +44,24 @@ RIDGE = 0.25
 
 Array = NDArray[np.float64]
 Columns = tuple[int, ...]
+
+
+def chosen_parents(table: DiscreteTable, *, at_least_one: bool = False) -> tuple[str, ...]:
+    """Return the likeliest parents of a table's reward, sorted by name; they may be none.
+
+    Both kinds of rows count, in canonical order. With `at_least_one` it is the best single variable.
+
+    Raises
+    ------
+    CausalBanditError
+        If the table has no rewards, or they are all the same.
+    """
+    rows = canonical_rows(RewardUnit.of(table).table(table))
+    if at_least_one:
+        score = set_score(rows.all_codes, rows.all_rewards, rows.cards)
+        return (rows.variables[max(range(len(rows.cards)), key=lambda column: score((column,)))],)
+    likeliest = next(iter(likely_parents(rows.all_codes, rows.all_rewards, rows.cards)))
+    return tuple(rows.variables[column] for column in likeliest)
 
 
 def likely_parents(codes: NDArray[np.int16], rewards: Array, cards: Sequence[int]) -> dict[Columns, float]:
