@@ -15,8 +15,8 @@ the truth.
 the share of arms whose 95 % interval holds the truth, "error" the root mean square error over that of least
 squares.
 
-*Hidden causes and selection*: "set" is the share of tables in which a line says "Set", or speaks of a best
-bet without its presumption; "bet" that with a best bet; "wrong" that whose best bet does no good.
+*Hidden causes and selection*: "unsaid" is the share of tables in which a line says "Set", or claims an effect
+without its presumption; "bet" that with a best bet; "wrong" that whose best bet does no good.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ from results_run import Run
 from cb_pgm import EffectsReport, estimate_effects
 from discovery import DiscreteTable
 
-__all__ = ["make"]
+__all__ = ["HIDDEN", "make", "table_of", "unpresumed"]
 
 FRESH = 1_000_000  # seeds from here on were used in no tuning
 TRIALS, DESIGNS, TABLES, DRAWS = 2000, 200, 60, 100
 ADDITIVE = [(causes, rows) for causes in (3, 5, 8) for rows in (200, 600, 2000)]
 REWARDS = ("0 and 1", "constant arms", "exponential", "log-normal", "half zeros")
 BATCH = 100
+PRESUMED = "if nothing hidden acts on both"
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -63,7 +64,7 @@ def make(run: Run) -> dict[str, str]:
         _table(("rewards", "arms", "trials", "set", "wrong", "miss"), run.each(of_trials, trials), 2),
         _table(("design", "tables", "shown"), run.each(of_design, designs), 1),
         _table(("causes", "rows", "tables", "cover", "error"), run.each(of_additive, additive), 2),
-        _table(("hidden", "tables", "set", "bet", "wrong"), run.each(of_hidden, hidden), 1),
+        _table(("hidden", "tables", "unsaid", "bet", "wrong"), run.each(of_hidden, hidden), 1),
     ]
     return {"answers": "\n\n".join(parts)}
 
@@ -251,14 +252,28 @@ def of_hidden(name: str, seed: int, draws: int) -> dict[str, Any]:
     leader = next(iter(report.decision.leader.items()))
     bet = report.decision.is_decided
     return {
-        "hidden": name, "n": 1,
-        "set": (int(says_set(report)), 1), "bet": (int(bet), 1), "wrong": (int(bet and leader in useless), 1),
-    }  # fmt: skip
+        "hidden": name,
+        "n": 1,
+        "unsaid": (int(bool(unpresumed(report))), 1),
+        "bet": (int(bet), 1),
+        "wrong": (int(bet and leader in useless), 1),
+    }
 
 
-def says_set(report: EffectsReport) -> bool:
-    """Return whether any line says "Set", or speaks of a bet without what it presumes."""
-    text = report.to_text()
-    bets = [line for line in text.splitlines() if "best bet" in line or "looks best" in line]
-    unsaid = any(not line.startswith("If nothing hidden acts on both") for line in bets)
-    return unsaid or re.search(r"\bSet\b", text) is not None
+def unpresumed(report: EffectsReport) -> list[str]:
+    """Return the lines that say "Set", or speak of an effect without what that presumes.
+
+    Lines of a table belong to the line above it.
+    """
+    claims = re.compile(r"\b(best|better|gain|expected|effect|differences|P\(best\))", re.IGNORECASE)
+    neutral = ("Which intervention", "Undecided: no intervention", "To settle it", "Basis:", "warning:")
+    lines = []
+    for part in report.to_text().split("\n\n"):
+        own = part.splitlines()
+        lines += own[:1] if PRESUMED in own[0].lower() and not own[0].endswith(".") else own
+    return [
+        line
+        for line in lines
+        if re.search(r"\bSet\b", line)
+        or (claims.search(line) and PRESUMED not in line.lower() and not line.startswith(neutral))
+    ]

@@ -157,9 +157,26 @@ def graph_doubts(rows: Rows, settings: EstimateSettings, given: EssentialGraph |
                 f"reward acts on {child}, or something hidden acts on both; leave {child} out (--ignore) if "
                 f"the reward comes before it"
                 for child in graph.children(name)
+                if _is_shown(rows, graph, name, child)
             ]
             lines += _refuted(graph, table, settings.known)
     return lines
+
+
+def _is_shown(rows: Rows, graph: EssentialGraph, reward: str, child: str) -> bool:
+    """Return whether the rows themselves show that the reward acts on `child` rather than `child` on it.
+
+    Then what else is tied to the reward acts on the child as well. Where several causes act on the reward, a
+    search may turn an edge for want of rows to fill their joint states. Rows in which the child was set may
+    show it, too.
+    """
+    column = rows.variables.index(child)
+    tied = set(graph.nodes) - {reward, child}
+    others = [rows.variables.index(name) for name in sorted(tied) if graph.adjacent(name, reward)]
+    return bool((rows.targets == column).any()) or any(
+        _independence(rows.all_codes[:, column], rows.all_codes[:, other]) * len(others) <= _LEVEL
+        for other in others
+    )
 
 
 def _refuted(graph: EssentialGraph, table: DiscreteTable, known: Knowledge | None) -> list[str]:
