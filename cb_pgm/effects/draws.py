@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from cb_pgm.effects.measured import Sample
 from cb_pgm.effects.reward_draws import draw_reward
@@ -139,11 +138,6 @@ def draw_models(
 
 
 def _one_draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
-    with threadpool_limits(1):  # threads spin where matrices are small
-        return _draw(source, seed)
-
-
-def _draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     """Take one resampled table and the models of it."""
     rng = np.random.default_rng(seed)
     rows = source.rows if source.graph is not None else source.rows.resampled(rng)

@@ -164,12 +164,12 @@ def estimate_effects(
         set_there = {arm.variable for arm in arms if len(arm.set_rewards)}
         refuse_computed(rows, reward, table.computed, {*keep, *set_there})
         warnings += suspicious(rows, reward)
-        with threadpool_limits(1):  # threads spin where matrices are small
-            sets = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
-        parents = [rows.variables[column] for column in next(iter(sets))]
         known = replace(settings, knowledge=_with_roots(settings.known, randomised))
         used = _given_graph(rows, known) if graph is None else _in_order(graph, rows)
-        over = _drawn(rows, arms, known, used, sets, draws, seed, jobs, dask, progress)
+        with threadpool_limits(1):  # threads spin where matrices are small; other processes have one
+            sets = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
+            over = _drawn(rows, arms, known, used, sets, draws, seed, jobs, dask, progress)
+        parents = [rows.variables[column] for column in next(iter(sets))]
         warnings += graph_doubts(rows, known, None if graph is None else used)
         adapted = adapted if used is None else []
     if experiment is not None:
