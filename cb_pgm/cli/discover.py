@@ -92,7 +92,8 @@ def execute(options: Namespace) -> None:
         table = read_table(options.csv, options.reward, reading, share_read(show))
         own = None if options.check is None else _own_graph(options.check, table)
         _say_what_it_takes(len(table.variables), settings.method)
-        used = estimated_graph(table, settings, progress=show, interruptible=True)
+        searched = settings if options.bootstrap is None else settings.part(2)
+        used = estimated_graph(table, searched, progress=show, interruptible=True)
     for warning in (*table.warnings, *used.warnings):
         note(f"warning: {warning}")
     confidence = _confidence(table, settings, options)
@@ -163,7 +164,7 @@ def _confidence(
     from discovery import edge_confidence
 
     with progress(options.bootstrap, "Estimating graphs", unit="table") as step:
-        return edge_confidence(
+        found = edge_confidence(
             table,
             settings,
             resamples=options.bootstrap,
@@ -171,6 +172,9 @@ def _confidence(
             jobs=options.jobs,
             progress=step,
         )
+    for warning in found.warnings:
+        note(f"warning: {warning}")
+    return found
 
 
 def _checked(
@@ -275,7 +279,8 @@ def _json(
     options: Namespace,
 ) -> str:
     content = _remarks(table, used.graph.to_json(), used.method, used.seconds, confidence, checked, options)
-    content |= {"repairs": list(used.repairs), "warnings": [*table.warnings, *used.warnings]}
+    content["repairs"] += used.repairs
+    content["warnings"] += used.warnings
     return json_text(content)
 
 
@@ -301,6 +306,7 @@ def _remarks(
     }
     if confidence is not None:
         content["bootstrap"] = confidence_content(confidence, options.seed)
+        content["warnings"] += confidence.warnings
     if checked is not None:
         content["check"] = check_content(checked)
     return content

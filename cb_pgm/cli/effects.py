@@ -53,11 +53,12 @@ def execute(options: Namespace) -> None:
     from discovery.estimation.settings import EstimateSettings
 
     check_folder(options.out, force=options.force)
+    estimation = EstimateSettings(**settings_of(options, EstimateSettings)).resolved()
     with waiting("Reading the table") as show:
         table = _read(options, share_read(show))
     given = getattr(options, "graph", None)
     settings = {
-        "settings": EstimateSettings(**settings_of(options, EstimateSettings)),
+        "settings": estimation,
         "graph": None
         if given is None
         else read_graph(given, table.variables, reward=table.reward_column, as_said=True).graph,
@@ -67,7 +68,12 @@ def execute(options: Namespace) -> None:
     size = table.n_rows, len(table.variables)
     draws = settings.get("draws") or draws_within(*size)
     seconds = seconds_of(*size, draws)
-    if given is None and seconds > _LONG and not hasattr(options, "randomised"):
+    if (
+        estimation.time_limit is None
+        and given is None
+        and seconds > _LONG
+        and not hasattr(options, "randomised")
+    ):
         first = estimate_effects(table, **{**settings, "draws": _FIRST_DRAWS, "jobs": 1})
         *_, best = first.to_text().split("\n\n")[1].splitlines()[: 1 if first.decision.is_decided else 2]
         note(f"From {_FIRST_DRAWS} draws: {best}")

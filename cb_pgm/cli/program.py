@@ -74,7 +74,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         _drop_stdout()
         return _stopped(f"error: {_os_message(error)}", 1, debug)
-    except (CausalBanditError, DiscoveryError, MemoryError) as error:
+    except MemoryError as error:
+        found = f"too little ({error})" if str(error) else "too little"
+        return _stopped(f"error: Expected memory for the input but found {found}: give less of it", 1, debug)
+    except (CausalBanditError, DiscoveryError) as error:
         return _stopped(f"error: {_message(error)}", 1, debug)
     return 0
 

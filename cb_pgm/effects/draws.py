@@ -34,13 +34,13 @@ from cb_pgm.model.joint_states import joint_index
 from cb_pgm.model.reward_parents import set_score
 from cb_pgm.processes import mapped
 from discovery import EssentialGraph, estimate
-from discovery.estimation.settings import LARGEST_FOR_BOSS, EstimateSettings
+from discovery.estimation.settings import FEWEST_SEARCHES, LARGEST_FOR_BOSS, EstimateSettings
 from discovery.graphs.class_sampling import ClassSampler
 
 __all__ = ["MODELS_A_DRAW", "DrawnModels", "Source", "draw_models", "draws_within", "seconds_of"]
 
 MODELS_A_DRAW = 5
-_DRAWS, _FEWEST = 100, 20  # by default
+_DRAWS = 100  # by default
 _SECONDS = 12.0  # that they may take
 _LARGEST_TABLE = 2_000_000  # entries
 
@@ -83,15 +83,23 @@ class DrawnModels:
         For each variable float64 [draws, states]: the mean reward under do(variable = ·).
     directed
         For each draw the edges (parent, child) of its DAG, by number.
+    cut
+        How many of the searches were ended early.
     """
 
     do_nothing: Array
     observed: Array
     means: tuple[Array, ...]
     directed: tuple[frozenset[tuple[int, int]], ...]
+    cut: int
 
     def __len__(self) -> int:
         return len(self.do_nothing)
+
+    @property
+    def draws(self) -> int:
+        """The number of resampled tables."""
+        return len(self) // MODELS_A_DRAW
 
 
 def seconds_of(n_rows: int, n_columns: int, draws: int) -> float:
@@ -105,7 +113,7 @@ def draws_within(n_rows: int, n_columns: int) -> int:
 
     It follows from the size of the table alone, so that one table has one answer on every machine.
     """
-    return max(_FEWEST, min(_DRAWS, int(_SECONDS / seconds_of(n_rows, n_columns, 1))))
+    return max(FEWEST_SEARCHES, min(_DRAWS, int(_SECONDS / seconds_of(n_rows, n_columns, 1))))
 
 
 def draw_models(
@@ -116,32 +124,38 @@ def draw_models(
     dask: str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> DrawnModels:
-    """Draw models, five for each of `draws` resampled tables.
+    """Draw models, five for each of `draws` resampled tables; of fewer tables where the time limit ends.
 
     Each draw has a seed of its own, so that the result doesn't depend on where it is made (`jobs`, `dask`:
     `cb_pgm.processes.mapped`). `progress` is called with 1 after each draw.
     """
     seeds = np.random.SeedSequence(seed).spawn(draws)
     quick = source.settings.for_resamples(len(source.rows.codes), len(source.rows.cards))
-    source = replace(source, settings=quick.shared(draws, jobs))
-    found = []
-    for part in mapped(_one_draw, source, seeds, jobs=jobs, dask=dask):
+    source = replace(source, settings=quick)
+    items = [(seeds[number], number, draws, jobs) for number in range(draws)]
+    found: list[DrawnModels] = []
+    for part in mapped(_one_draw, source, items, jobs=jobs, dask=dask):
         found.append(part)
         if progress is not None:
             progress(1)
+        if quick.is_enough(len(found)):
+            break
     return DrawnModels(
         np.concatenate([part.do_nothing for part in found]),
         np.concatenate([part.observed for part in found]),
         tuple(np.concatenate(parts) for parts in zip(*(part.means for part in found), strict=True)),
         tuple(edges for part in found for edges in part.directed),
+        sum(part.cut for part in found),
     )
 
 
-def _one_draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
+def _one_draw(source: Source, item: tuple[np.random.SeedSequence, int, int, int]) -> DrawnModels:
     """Take one resampled table and the models of it."""
+    seed, number, draws, jobs = item
+    source = replace(source, settings=source.settings.of_resample(number, draws, jobs))
     rng = np.random.default_rng(seed)
     rows = source.rows if source.graph is not None else source.rows.resampled(rng)
-    graph, equivalent_sample_size = _graph_of(rows, source.graph, source.settings)
+    graph, equivalent_sample_size, is_cut = _graph_of(rows, source.graph, source.settings)
     sampler = ClassSampler(graph)
     sets, weights = list(source.reward_parents), _weights(rows, source.reward_parents)
     binary = source.rows.binary
@@ -155,19 +169,22 @@ def _one_draw(source: Source, seed: np.random.SeedSequence) -> DrawnModels:
     level = np.full(MODELS_A_DRAW, rows.rewards.mean())
     if source.graph is not None:
         level = Sample.of(rows.rewards, binary=binary).drawn(MODELS_A_DRAW, rng)
-    return _together(rows, models, level)
+    return _together(rows, models, level, is_cut)
 
 
 def _graph_of(
     rows: Rows, graph: EssentialGraph | None, settings: EstimateSettings
-) -> tuple[EssentialGraph, float]:
-    """Return the given graph, or that of the rows, and the equivalent sample size of their tables."""
+) -> tuple[EssentialGraph, float, bool]:
+    """Return the given graph, or that of the rows, the equivalent sample size of their tables.
+
+    And whether the search was ended early.
+    """
     if graph is not None:
-        return graph, settings.equivalent_sample_size or 1.0
+        return graph, settings.equivalent_sample_size or 1.0, False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the estimate on the table itself has warned
         found = estimate(rows.observations, **settings.estimate_keywords())
-    return found.graph, found.equivalent_sample_size
+    return found.graph, found.equivalent_sample_size, found.is_cut
 
 
 def _drawn_edges(sampler: ClassSampler, rows: Rows, rng: np.random.Generator) -> frozenset[tuple[int, int]]:
@@ -180,6 +197,7 @@ def _together(
     rows: Rows,
     models: Sequence[tuple[frozenset[tuple[int, int]], float, dict[int, Array]]],
     observed: Array,
+    is_cut: bool,
 ) -> DrawnModels:
     """Return models, each given by its edges, the mean under do() and those of the arms that move it."""
     return DrawnModels(
@@ -190,6 +208,7 @@ def _together(
             for v, card in enumerate(rows.cards)
         ),
         tuple(edges for edges, _, _ in models),
+        int(is_cut),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.rows import MIN_ROWS
 from discovery.wording import did_you_mean, listed
+
+if TYPE_CHECKING:
+    from cb_pgm.effects.draws import DrawnModels
 
 __all__ = ["estimate_effects"]
 
@@ -101,6 +105,7 @@ def estimate_effects(
         The smallest difference of mean rewards worth having; None: a tenth of their standard deviation.
     draws
         The number of resampled tables; five models are drawn of each. None: 100, and fewer of large tables.
+        The settings' time limit may end earlier.
     seed
         The source of all randomness. It has a default, so that one table has one answer.
     jobs
@@ -166,12 +171,15 @@ def estimate_effects(
         warnings += suspicious(rows, reward)
         known = replace(settings, knowledge=_with_roots(settings.known, randomised))
         used = _given_graph(rows, known) if graph is None else _in_order(graph, rows)
+        warnings += graph_doubts(rows, known.part(2), None if graph is None else used)
         with threadpool_limits(1):  # threads spin where matrices are small; other processes have one
             sets = likely_parents(rows.all_codes, rows.all_rewards, rows.cards)
-            over = _drawn(rows, arms, known, used, sets, draws, seed, jobs, dask, progress)
+            models = _models(rows, known, used, sets, draws, seed, jobs, dask, progress)
         parents = [rows.variables[column] for column in next(iter(sets))]
-        warnings += graph_doubts(rows, known, None if graph is None else used)
+        over = _over(models, rows, arms)
         adapted = adapted if used is None else []
+        adapted += known.about_resamples(draws, models.draws, models.cut)
+        draws = models.draws
     if experiment is not None:
         warnings += _never_set(arms)
     scale = reward_scale(rows, parents, noise_scale, reward_range, unit)
@@ -284,9 +292,8 @@ def _settable(
     return {name: tuple(states) for name, states in chosen.items() if name not in not_settable}
 
 
-def _drawn(
+def _models(
     rows: Rows,
-    arms: Sequence[Arm],
     settings: EstimateSettings,
     graph: EssentialGraph | None,
     sets: dict[tuple[int, ...], float],
@@ -295,14 +302,17 @@ def _drawn(
     jobs: int,
     dask: str | None,
     progress: Callable[[int], object] | None,
-) -> GraphDraws:
+) -> DrawnModels:
+    from cb_pgm.effects.draws import Source, draw_models  # late: an experiment alone needs none of this
+
+    return draw_models(Source(rows, settings, graph, sets), draws, seed, jobs, dask, progress)
+
+
+def _over(models: DrawnModels, rows: Rows, arms: Sequence[Arm]) -> GraphDraws:
     """Return draws of the arms' means over graphs.
 
     A model says by how much an arm differs from do(), whose mean the rows show without any model.
     """
-    from cb_pgm.effects.draws import Source, draw_models
-
-    models = draw_models(Source(rows, settings, graph, sets), draws, seed, jobs, dask, progress)
     means = np.stack([models.means[arm.number][:, arm.code] for arm in arms], axis=1)
     nothing = models.observed + float(rows.rewards.mean() - models.observed.mean())
     means += (nothing - models.do_nothing)[:, None]

@@ -70,11 +70,12 @@ class Pipeline(RunSettings):
             If a file can't be read.
         """
         self._check()
+        estimation = EstimateSettings(**self.estimate_keywords()).resolved()
         table = without_columns(read_table(self.csv, self.reward, self), self.hidden)
         rewards_of(table)  # raises without rewards that differ
         problem = Problem(
             table,
-            estimation=EstimateSettings(**self.estimate_keywords()),
+            estimation=estimation if self.truth is not None else estimation.part(2),
             graph_file=self.graph,
             not_settable=self.not_settable,
             randomised=self.randomised,
@@ -101,6 +102,7 @@ class Pipeline(RunSettings):
             settings=self,
             seed=secrets.randbits(32) if self.seed is None else self.seed,
             problem=problem,
+            estimation=estimation,
             graph=graph,
             system=system,
             is_truth=self.truth is not None,

@@ -30,7 +30,7 @@ def table_effects(task: Task, progress: Callable[[int], object] | None = None) -
         return None
     return estimate_effects(
         task.table,
-        settings=task.problem.estimation,
+        settings=task.estimation,
         graph=None if settings.graph is None else task.graph.graph,
         not_settable=settings.not_settable,
         randomised=settings.randomised,

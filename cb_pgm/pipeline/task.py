@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cb_pgm.problem.graph_files import UsedGraph
     from cb_pgm.simulation import EarlierRows, Run
     from discovery import DiscreteTable
+    from discovery.estimation.settings import EstimateSettings
 
 __all__ = ["Entry", "Played", "Task", "budget_lines", "groups_of"]
 
@@ -59,6 +60,8 @@ class Task:
         The seed in use.
     problem
         The table, with the unit in which policies have rewards.
+    estimation
+        How the graphs of resampled tables are estimated, with what the table's own left of the time.
     graph
         The given or estimated graph, over the system's variables.
     system
@@ -81,6 +84,7 @@ class Task:
     settings: RunSettings
     seed: int
     problem: Problem
+    estimation: EstimateSettings
     graph: UsedGraph
     system: CausalSystem
     is_truth: bool

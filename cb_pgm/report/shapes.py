@@ -12,10 +12,15 @@ __all__ = ["Material", "Result", "Settings"]
 Interval = tuple[float, float] | None
 
 
-class Measured(TypedDict):
-    """Rows of an arm, observational or interventional."""
+class Seen(TypedDict):
+    """The observational rows of an arm; without any there is no mean."""
 
-    rows: int
+    mean: float | None
+
+
+class Measured(TypedDict):
+    """The interventional rows of an arm."""
+
     mean: float
     interval: Interval
 
@@ -25,7 +30,7 @@ class Arm(TypedDict):
 
     variable: str
     state: str
-    seen: Measured | None
+    seen: Seen
     set: Measured | None
     bounds: Interval
     mean: float | None

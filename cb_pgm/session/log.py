@@ -152,7 +152,7 @@ class Log:
         """Yield every event with its time, from the first on; only within `reading`."""
         settings = self._settings()
         for number, (at, *record) in enumerate(self._records(0), start=1):
-            event = self._event(number, record, settings)
+            event = self._event(number, at, record, settings)
             if isinstance(event, AddedState):
                 settings = settings.with_state(event.variable, event.state)
             yield event, at
@@ -168,8 +168,9 @@ class Log:
             f"SELECT {_COLUMNS} FROM events WHERE number > ? ORDER BY number", (after,)
         )
 
-    def _event(self, number: int, record: list[object], settings: SessionSettings) -> Event:
+    def _event(self, number: int, at: object, record: list[object], settings: SessionSettings) -> Event:
         try:
+            datetime.fromisoformat(at if isinstance(at, str) else "")
             return from_record(tuple(record), settings.states)
         except ValueError as error:
             raise SessionError(
@@ -182,9 +183,9 @@ class Log:
         if state is None:
             state, self._read = SessionState(self._settings()), 0
         self._state = None  # until all new events have been applied
-        for _, *record in self._records(self._read):
+        for at, *record in self._records(self._read):
             self._read += 1
-            state.apply(self._event(self._read, record, state.settings))
+            state.apply(self._event(self._read, at, record, state.settings))
         self._state = state
         return state
 

@@ -86,10 +86,13 @@ class EdgeConfidence:
         The number of resampled tables.
     edges
         In the order of the table's columns.
+    warnings
+        What a person should know, one line each: what a time limit cut off.
     """
 
     resamples: int
     edges: tuple[EdgeFrequency, ...]
+    warnings: tuple[str, ...] = ()
 
     def between(self, one: str, other: str) -> EdgeFrequency:
         """Return the frequencies of the edge between two variables; all 0 if it was never found."""
@@ -129,8 +132,8 @@ def edge_confidence(
         How the graph of each is estimated; `EstimateSettings()` by default. Directions that follow from
         background knowledge count as directions.
     resamples
-        The number of resampled tables. With 100 a share is within ±.1 of that of infinitely many tables with
-        probability .95.
+        The number of resampled tables; the settings' time limit may end earlier. With 100 a share is within
+        ±.1 of that of infinitely many tables with probability .95.
     seed
         Each resampled table has a stream of its own, so that the result doesn't depend on `jobs`, nor on the
         order of the rows.
@@ -153,40 +156,58 @@ def edge_confidence(
     """
     if resamples < 1:
         raise EstimationError(f"Expected at least one resampled table but found {resamples}: take 100")
-    settings = (settings or EstimateSettings()).resolved().shared(resamples, jobs)
-    table = _sorted_rows(table)
+    settings = (settings or EstimateSettings()).resolved()
+    tables = _Tables(_sorted_rows(table), settings, resamples, jobs)
     counts: dict[Arrow, Counter[str]] = {}
     seeds = np.random.SeedSequence(seed).spawn(resamples)
-    for marks in mapped(_marks_of_one, (table, settings), seeds, jobs=jobs, ordered=False):
+    done = cut = 0
+    for marks, is_cut in mapped(_marks_of_one, tables, enumerate(seeds), jobs=jobs, ordered=False):
+        done, cut = done + 1, cut + is_cut
         for pair, mark in marks.items():
             counts.setdefault(pair, Counter())[mark] += 1
         if progress is not None:
             progress(1)
+        if settings.is_enough(done):
+            break
     edges = (
-        EdgeFrequency(one, other, {mark: n / resamples for mark, n in counts[one, other].items()})
+        EdgeFrequency(one, other, {mark: n / done for mark, n in counts[one, other].items()})
         for one, other in combinations(table.variables, 2)
         if (one, other) in counts
     )
-    return EdgeConfidence(resamples, tuple(edges))
+    return EdgeConfidence(done, tuple(edges), settings.about_resamples(resamples, done, cut))
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """What all searches share: a table, how to search, how many there are, in how many processes."""
+
+    table: DiscreteTable
+    settings: EstimateSettings
+    resamples: int
+    jobs: int
 
 
 def _marks_of_one(
-    given: tuple[DiscreteTable, EstimateSettings], seed: np.random.SeedSequence
-) -> Mapping[Arrow, str]:
-    """Return the edges of the graph of one resampled table, each from the column that comes first."""
-    table, settings = given
-    resampled = _resampled(table, np.random.default_rng(seed))
+    given: _Tables, item: tuple[int, np.random.SeedSequence]
+) -> tuple[Mapping[Arrow, str], bool]:
+    """Return the edges of the graph of one resampled table, each from the column that comes first.
+
+    And whether the search was ended early.
+    """
+    number, seed = item
+    settings = given.settings.of_resample(number, given.resamples, given.jobs)
+    resampled = _resampled(given.table, np.random.default_rng(seed))
     if settings.method == "fci":
-        return {
-            (one, other): marks for one, other, marks in estimate_pag(resampled, settings).graph.forwards()
-        }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the estimate from the table itself warns of the same
-        closed = estimate(resampled, **settings.estimate_keywords()).graph.closure()
-    edges = [(tail, head, "→") for tail, head in closed.arrows()]
-    edges += [(one, other, "—") for one, other in closed.lines()]
-    graph = MixedGraph(table.variables, tuple(edges))
-    return {(one, other): marks for one, other, marks in graph.forwards()}
+        graph, is_cut = estimate_pag(resampled, settings).graph, False
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the estimate from the table itself warns of the same
+            found = estimate(resampled, **settings.estimate_keywords())
+        closed, is_cut = found.graph.closure(), found.is_cut
+        edges = [(tail, head, "→") for tail, head in closed.arrows()]
+        edges += [(one, other, "—") for one, other in closed.lines()]
+        graph = MixedGraph(resampled.variables, tuple(edges))
+    return {(one, other): marks for one, other, marks in graph.forwards()}, is_cut
 
 
 def _sorted_rows(table: DiscreteTable) -> DiscreteTable:

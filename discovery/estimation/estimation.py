@@ -28,7 +28,7 @@ from discovery.estimation.pc import run_pc
 from discovery.estimation.score_search import ScoreSearch
 from discovery.estimation.scores import Pair, Parents
 from discovery.estimation.settings import METHODS, SCORES, EstimateSettings, Method, ScoreName
-from discovery.estimation.watch import Watch
+from discovery.estimation.watch import Deadline, Watch
 from discovery.graphs.essential_graph import EssentialGraph
 from discovery.graphs.mixed_graph import MixedGraph
 from discovery.graphs.repair import Change, repair
@@ -65,6 +65,8 @@ class EstimatedGraph:
         What the prior of BDeu was worth in rows, given or chosen; 1 where it had no part in the search.
     warnings
         What a person should know, one line each.
+    is_cut
+        Whether the search was ended early.
     """
 
     graph: EssentialGraph
@@ -74,6 +76,7 @@ class EstimatedGraph:
     seconds: float = field(compare=False)
     equivalent_sample_size: float = 1.0
     warnings: tuple[str, ...] = ()
+    is_cut: bool = False
 
 
 def estimate(
@@ -88,7 +91,7 @@ def estimate(
     equivalent_sample_size: float | None = None,
     structure_prior: float | None = None,
     knowledge: Knowledge | str | os.PathLike[str] | None = None,
-    time_limit: float | None = None,
+    time_limit: float | Deadline | None = None,
     progress: Callable[[str], object] | None = None,
     interruptible: bool = False,
 ) -> EstimatedGraph:
@@ -125,9 +128,9 @@ def estimate(
         What is known of the graph beforehand, or a TOML file that says so (`read_knowledge`); the result
         respects all of it. What it says of the search goes before the parameters above and below.
     time_limit
-        Seconds after which the search ends with the best graph so far; None: no limit. PC ends with the
-        largest conditioning sets that it had time for, but with one variable at least. Chow–Liu's tree takes
-        little time and ignores the limit.
+        Seconds after which the search ends with the best graph so far, or a moment; None: no limit. PC ends
+        with the largest conditioning sets that it had time for, but with one variable at least. Chow–Liu's
+        tree takes little time and ignores the limit, and so does causal-learn's GES.
     progress
         Called with a text that says how far GES or BOSS is, up to five times a second.
     interruptible
@@ -218,6 +221,7 @@ def estimate(
         seconds=perf_counter() - start,
         equivalent_sample_size=counted.equivalent_sample_size,
         warnings=(*notes, *_few_rows(table)),
+        is_cut=watch.reason is not None,
     )
 
 

@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING, Any
 from discovery.errors import EstimationError
 from discovery.estimation.causal_learn import read_matrix
 from discovery.estimation.interventional import RegimeCounts
+from discovery.estimation.pc import PValue
 from discovery.estimation.settings import EstimateSettings
+from discovery.estimation.watch import SearchStopped, Watch
 from discovery.graphs.mixed_graph import MixedGraph
 
 if TYPE_CHECKING:
@@ -64,8 +66,8 @@ def estimate_pag(table: DiscreteTable, settings: EstimateSettings | None = None)
     Raises
     ------
     EstimationError
-        If there is one variable only, or the settings have statements of knowledge, which this search can't
-        take.
+        If there is one variable only, the settings have statements of knowledge, which this search can't
+        take, or their time limit ends, since an unfinished search has no graph.
 
     Examples
     --------
@@ -92,9 +94,25 @@ def estimate_pag(table: DiscreteTable, settings: EstimateSettings | None = None)
             settings.alpha,
             depth=-1 if settings.max_conditions is None else settings.max_conditions,
             show_progress=False,
-            p_value=cache(RegimeCounts(table).p_value),
+            p_value=cache(_within(settings, RegimeCounts(table).p_value)),
         )
     return EstimatedPag(read_matrix(found.graph, table.variables), perf_counter() - start)
+
+
+def _within(settings: EstimateSettings, p_value: PValue) -> PValue:
+    """Return the test, which raises EstimationError once the time is over."""
+    watch = Watch(settings.time_limit)
+
+    def tested(one: int, other: int, given: tuple[int, ...]) -> float:
+        try:
+            watch.tick()
+        except SearchStopped:
+            raise EstimationError(
+                f"Expected fci to end in time but found {watch.reason} over: raise it, or set max_conditions"
+            ) from None
+        return p_value(one, other, given)
+
+    return tested
 
 
 @cache

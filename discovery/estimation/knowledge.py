@@ -21,9 +21,9 @@ search
     as independent, .01), uc_rule and uc_priority (causal-learn's rules for v-structures, 2 and 2) and
     max_conditions (the size of the largest conditioning sets, no limit). GES and BOSS take score ("bdeu" or
     "bic"), equivalent_sample_size (what the prior of BDeu is worth in rows, chosen by the data) and
-    structure_prior (how many parents a variable is expected to have, 1). All but Chow-Liu take time_limit
-    (seconds after which the search ends with the best graph so far, no limit; all searches on resampled
-    tables together have as long).
+    structure_prior (how many parents a variable is expected to have, 1). All but Chow-Liu and
+    causal-learn-ges take time_limit (seconds after which all searches of a command have ended with the best
+    graphs so far, those on resampled tables too; FCI has none, and ends with an error; no limit).
 
 For example:
 

@@ -11,8 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from discovery.estimation.knowledge import SEARCH_SETTINGS, Knowledge, read_knowledge
+from discovery.estimation.watch import Deadline
+from discovery.wording import count
 
-__all__ = ["METHODS", "SCORES", "SEARCH_SETTINGS", "EstimateSettings", "Method", "ScoreName"]
+__all__ = [
+    "FEWEST_SEARCHES",
+    "METHODS",
+    "SCORES",
+    "SEARCH_SETTINGS",
+    "EstimateSettings",
+    "Method",
+    "ScoreName",
+]
 
 Method = Literal["ges-boss", "ges", "boss", "pc", "chow-liu", "causal-learn-ges", "fci"]
 
@@ -28,6 +38,9 @@ SCORES: tuple[ScoreName, ...] = get_args(ScoreName)
 #: The largest table, in rows times the square of the columns, of which BOSS orders a hundred resamples in ten
 #: seconds or so.
 LARGEST_FOR_BOSS = 2_000_000
+
+#: How many resampled tables are searched even where the time is over.
+FEWEST_SEARCHES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +72,9 @@ class EstimateSettings:
     structure_prior
         GES and BOSS: how many parents BDeu expects; None: one.
     time_limit
-        Seconds after which the search ends with the best graph so far; None: no limit. Searches on resampled
-        tables have as long, all of them together.
+        Seconds after which all searches of a command have ended, with the best graphs so far; None: no limit.
+        They count from when the command begins, and after them no more tables are resampled than 20. What is
+        made of the graphs found comes on top.
     """
 
     method: Method = "ges-boss"
@@ -72,7 +86,7 @@ class EstimateSettings:
     score: ScoreName = "bdeu"
     equivalent_sample_size: float | None = None
     structure_prior: float | None = None
-    time_limit: float | None = None
+    time_limit: float | Deadline | None = None
 
     @property
     def known(self) -> Knowledge:
@@ -84,13 +98,23 @@ class EstimateSettings:
     def resolved(self) -> EstimateSettings:
         """Return the settings with the knowledge as a value, and with what it says of the search.
 
+        From here the time limit counts, for all searches with these settings together.
+
         Raises
         ------
         KnowledgeError
             If a knowledge file can't be read (`read_knowledge`).
+        EstimationError
+            If the time limit isn't above 0.
         """
         known = self.known
-        return replace(self, knowledge=replace(known, search={}), **known.search)
+        settings = replace(self, knowledge=replace(known, search={}), **known.search)
+        limit = settings.time_limit
+        return (
+            replace(settings, time_limit=Deadline.after(limit))
+            if isinstance(limit, float | int)
+            else settings
+        )
 
     def for_resamples(self, n_rows: int, n_columns: int) -> EstimateSettings:
         """Return the settings with which the graphs of many resampled tables of this size are estimated.
@@ -102,11 +126,45 @@ class EstimateSettings:
             return self
         return replace(self, method="boss" if n_rows * n_columns**2 <= LARGEST_FOR_BOSS else "ges")
 
-    def shared(self, searches: int, jobs: int = 1) -> EstimateSettings:
-        """Return the settings of one of many searches in so many processes, which share the time limit."""
-        if self.time_limit is None:
+    def part(self, searches: float) -> EstimateSettings:
+        """Return the settings of the next of so many searches, which share the time that is left."""
+        if not isinstance(self.time_limit, Deadline):
             return self
-        return replace(self, time_limit=self.time_limit * min(jobs, searches) / searches)
+        return replace(self, time_limit=self.time_limit.part(searches))
+
+    def of_resample(self, number: int, resamples: int, jobs: int = 1) -> EstimateSettings:
+        """Return the settings of the search on one of many resampled tables, counted from 0.
+
+        The first `FEWEST_SEARCHES` share the time that is left. Each of the others may take all of it, since
+        a few whole searches say more than many that were ended early.
+        """
+        left = min(resamples, FEWEST_SEARCHES) - number
+        return self.part(max(left / jobs, 1.0))
+
+    def is_enough(self, searches: int) -> bool:
+        """Return whether the time is over, and so many resampled tables were searched that they do."""
+        limit = self.time_limit
+        return isinstance(limit, Deadline) and limit.has_passed and searches >= FEWEST_SEARCHES
+
+    def about_resamples(self, asked: int, searched: int, cut: int) -> tuple[str, ...]:
+        """Return what a person should know of the searches on resampled tables.
+
+        Parameters
+        ----------
+        asked, searched
+            How many there were to be, and how many there were.
+        cut
+            How many were ended early.
+        """
+        if not isinstance(self.time_limit, Deadline) or (not cut and searched == asked):
+            return ()
+        limit = f"the time limit of {self.time_limit.seconds:g} s"
+        fewer = f"{limit} was enough for {searched} of {count(asked, 'resampled table')}"
+        early = f"{limit} ended {cut} of {count(searched, 'search')} on resampled tables"
+        return (
+            *([fewer] * (searched < asked)),
+            *([f"{early}: these are the best graphs so far"] * (cut > 0)),
+        )
 
     def estimate_keywords(self) -> dict[str, Any]:
         """Return the settings as keywords of `discovery.estimate`."""

@@ -11,11 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from types import FrameType
 
 from discovery.errors import EstimationError
 
-__all__ = ["SearchStopped", "Watch"]
+__all__ = ["Deadline", "SearchStopped", "Watch"]
 
 _SECONDS_BETWEEN_REPORTS = 0.2
 
@@ -24,13 +25,52 @@ class SearchStopped(Exception):
     """The search is to end with the best graph so far."""
 
 
+@dataclass(frozen=True)
+class Deadline:
+    """The moment at which all searches of a command end, in whatever process or on whatever machine.
+
+    Attributes
+    ----------
+    seconds
+        The limit that was given, for messages.
+    end
+        The moment, as `time.time` counts.
+    """
+
+    seconds: float
+    end: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """Return the moment in so many seconds from now.
+
+        Raises
+        ------
+        EstimationError
+            If they aren't above 0.
+        """
+        if not seconds > 0:
+            raise EstimationError(f"Expected a time_limit above 0 seconds but found {seconds}")
+        return cls(seconds, time.time() + seconds)
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether the time is over."""
+        return time.time() > self.end
+
+    def part(self, searches: float) -> Deadline:
+        """Return the moment at which the next of so many searches ends, so that all of them have as long."""
+        now = time.time()
+        return replace(self, end=now + (self.end - now) / searches)
+
+
 class Watch:
     """A limit of time, a way to be interrupted, and a listener for a search.
 
     Parameters
     ----------
     time_limit
-        Seconds from now, above 0; None: no limit.
+        Seconds from now, above 0, or a moment; None: no limit.
     progress
         Called with a text that says how far the search is, up to five times a second.
 
@@ -50,14 +90,13 @@ class Watch:
     """
 
     def __init__(
-        self, time_limit: float | None = None, progress: Callable[[str], object] | None = None
+        self,
+        time_limit: float | Deadline | None = None,
+        progress: Callable[[str], object] | None = None,
     ) -> None:
-        if time_limit is not None and not time_limit > 0:
-            raise EstimationError(f"Expected a time_limit above 0 seconds but found {time_limit}")
-        self._time_limit = time_limit
-        self._start = time.monotonic()
+        self._deadline = Deadline.after(time_limit) if isinstance(time_limit, float | int) else time_limit
         self._progress = progress
-        self._reported = self._start
+        self._reported = time.monotonic()
         self._interrupted = False
         self._reason: str | None = None
 
@@ -68,13 +107,13 @@ class Watch:
 
     def tick(self, text: str = "") -> None:
         """Raise `SearchStopped` if the search is to end; otherwise report `text`, if there is one."""
-        now = time.monotonic()
         if self._interrupted:
             self._reason = "an interrupt"
-        elif self._time_limit is not None and now - self._start > self._time_limit:
-            self._reason = f"the time limit of {self._time_limit:g} s"
+        elif self._deadline is not None and self._deadline.has_passed:
+            self._reason = f"the time limit of {self._deadline.seconds:g} s"
         if self._reason is not None:
             raise SearchStopped
+        now = time.monotonic()
         if text and self._progress is not None and now - self._reported > _SECONDS_BETWEEN_REPORTS:
             self._reported = now
             self._progress(text)
