@@ -2,7 +2,8 @@
 
 A log that a session exported has four columns before its variables: "pull", the number of the request;
 "asked", the intervention that was asked for; "set", the variable that was set; "told_at", the time of the
-record. Only "set" is about the rows themselves. A name that a variable has too carries a "_" at its end.
+record. Only "set" is about the rows themselves. A fifth one, "session", keeps what flags said of the session
+(`cb_pgm.session.exported`). A name that a variable has too carries a "_" at its end.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from discovery.table.discrete_table import DiscreteTable, Source, coded_table, r
 from discovery.table.settings import TableSettings
 from discovery.wording import quoted
 
-__all__ = ["EXPORT_COLUMNS", "read_table"]
+__all__ = ["EXPORT_COLUMNS", "SETTINGS_COLUMN", "read_table"]
 
 EXPORT_COLUMNS = ("pull", "asked", "set", "told_at")
+SETTINGS_COLUMN = "session"
 #: The text of "asked" in rows in which nothing was to be set.
 _NOTHING_ASKED = "nothing"
 
@@ -50,7 +52,8 @@ def _as_log(raw: RawTable, settings: TableSettings) -> tuple[RawTable, TableSett
     if tuple(name.removesuffix("_") for name in begin) != EXPORT_COLUMNS:
         return raw, settings
     pull, asked, target, told_at = begin
-    about = {name for name in (pull, asked, told_at) if name not in settings.keep}
+    more = [name for name in raw.names[len(begin) :][:1] if name.removesuffix("_") == SETTINGS_COLUMN]
+    about = {name for name in (pull, asked, told_at, *more) if name not in settings.keep}
     warnings = [f"a session's export: {quoted(target)} names the variable set in each row"]
     columns = {name: column for name, column in raw.columns.items() if name not in about}
     n_rows = raw.n_rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cb_pgm.cli.console import note, progress, share_read, waiting
 from cb_pgm.cli.flags import add_flags, settings_of
-from cb_pgm.cli.options import TABLE, add_csv, add_output, add_table_rest
+from cb_pgm.cli.options import TABLE, add_csv, add_output, add_table_rest, take_export
 from cb_pgm.cli.usage import Parser
 from cb_pgm.files import check_folder, json_text, print_text, whole_folder
 from cb_pgm.pipeline.settings import RunSettings
@@ -37,7 +37,7 @@ def add_arguments(parser: Parser) -> None:
     """Add the flags of `effects`."""
     parser.epilog = "example: cb-pgm effects data/kidney_stones.csv --reward success=yes --not-settable size"
     add_csv(parser)
-    add_flags(parser, RunSettings, f"{TABLE} {_FIRST}", required=["reward"])
+    add_flags(parser, RunSettings, f"{TABLE} {_FIRST}")
     add_output(parser, out="folder for effects.json, effects.txt, report.html and their pictures")
     add_flags(parser, RunSettings, _SECOND, title="more", defaults={"seed": 0})
     add_flags(parser, RunSettings, _REST, rest=True)
@@ -46,6 +46,7 @@ def add_arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Read the table, draw graphs and print what it says of every arm."""
+    take_export(options, options.csv)
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.effects.draws import draws_within, seconds_of
     from cb_pgm.effects.estimate import estimate_effects

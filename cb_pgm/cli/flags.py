@@ -12,7 +12,7 @@ import math
 import re
 import sys
 from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, get_args
 
@@ -45,7 +45,6 @@ def add_flags(
     title: str | None = None,
     rest: bool = False,
     defaults: Mapping[str, Any] | None = None,
-    required: Iterable[str] = (),
     texts: Mapping[str, str] | None = None,
 ) -> None:
     """Add a flag for each of these fields of a settings dataclass.
@@ -64,8 +63,6 @@ def add_flags(
         Whether --help leaves them out, so that only --help-all names them.
     defaults
         Defaults of the command that differ from the dataclass's.
-    required
-        The fields that have to be given.
     texts
         What the command says of fields that mean something else to it than the docstring says.
     """
@@ -84,7 +81,6 @@ def add_flags(
             help=SUPPRESS if rest else short,
             **_form(name, str(field.type), kind),
         )
-        action.required = name in required
         if rest or short != whole:
             parser.explain(action, whole)
 

@@ -26,6 +26,7 @@ __all__ = [
     "add_table_rest",
     "add_toml_help",
     "check_reward_scale",
+    "take_export",
 ]
 
 #: What a file of observations is, for --help.
@@ -78,6 +79,26 @@ def check_reward_scale(options: Namespace) -> None:
     """Raise UsageError where --reward-range and --noise-scale both say what σ is."""
     if hasattr(options, "reward_range") and hasattr(options, "noise_scale"):
         raise UsageError("--reward-range and --noise-scale both set the noise scale: give one of them")
+
+
+def take_export(options: Namespace, source: Path) -> None:
+    """Let a session's export say what no flag does; of any other table --reward has to be given.
+
+    Raises
+    ------
+    UsageError
+        If no reward is known.
+    """
+    from cb_pgm.session.exported import exported
+
+    told = exported(source)
+    if told is not None:
+        found = {"reward": told.reward, "not_settable": list(told.not_settable), "minimize": told.minimize}
+        for name, value in found.items():
+            if value and not getattr(options, name, None):
+                setattr(options, name, value)
+    if getattr(options, "reward", None) is None:
+        raise UsageError("the following arguments are required: --reward")
 
 
 def add_toml_help(parser: Parser, module: str, what: str) -> None:

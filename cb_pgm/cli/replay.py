@@ -14,6 +14,7 @@ from cb_pgm.cli.options import (
     add_result,
     add_table_rest,
     check_reward_scale,
+    take_export,
 )
 from cb_pgm.cli.usage import Parser
 from cb_pgm.files import json_text, print_text
@@ -31,7 +32,7 @@ def add_arguments(parser: Parser) -> None:
         "example: cb-pgm replay LOG.csv --intervention-column COL --reward recovered=yes --runs 20"
     )
     add_csv(parser)
-    add_flags(parser, RunSettings, f"intervention_column {TABLE} not_settable", required=["reward"])
+    add_flags(parser, RunSettings, f"intervention_column {TABLE} not_settable")
     add_flags(parser, RunSettings, "policies horizon runs seed", defaults=_DEFAULTS, texts=REAL)
     parser.add_argument(
         "--batch", type=count, default=1, metavar="N", help="rows of each pull, at least (default: 1)"
@@ -57,6 +58,7 @@ def add_arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Replay the log and print the outcome."""
+    take_export(options, options.csv)
     check_reward_scale(options)
 
     # Late imports, here and below: --help loads no other room.

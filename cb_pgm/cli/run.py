@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from cb_pgm.cli.console import note, progress, waiting
 from cb_pgm.cli.flags import add_flags, add_rest, settings_of
-from cb_pgm.cli.options import SEARCH, TABLE, add_csv, add_output, add_toml_help
+from cb_pgm.cli.options import SEARCH, TABLE, add_csv, add_output, add_toml_help, take_export
 from cb_pgm.cli.usage import Parser
 from cb_pgm.files import check_folder, json_text, print_text, whole_folder
 from cb_pgm.pipeline.settings import RunSettings
@@ -25,7 +25,7 @@ def add_arguments(parser: Parser) -> None:
         "example: cb-pgm run data/asia.csv --reward xray=yes --truth data/asia.bif --horizon 2000 --seed 1"
     )
     add_csv(parser)
-    add_flags(parser, RunSettings, f"{TABLE} {_FIRST}", required=["reward"])
+    add_flags(parser, RunSettings, f"{TABLE} {_FIRST}")
     add_output(parser, out="folder for the outcome as JSON, settings, regret curves and pictures")
     add_flags(parser, RunSettings, _SECOND, title="more")
     add_rest(parser, RunSettings, without=f"{SEARCH} dask")
@@ -34,6 +34,7 @@ def add_arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Read the table, estimate its graph, play the policies and print the outcome."""
+    take_export(options, options.csv)
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.effects.draws import draws_within
     from cb_pgm.pipeline.pipeline import Pipeline, play

@@ -9,7 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.cli.console import note, waiting
-from cb_pgm.cli.flags import add_flags, count, policy_name, real_policy, settings_of
+from cb_pgm.cli.flags import add_flags, count, policy_name, probability, real, real_policy, settings_of
 from cb_pgm.cli.options import (
     POLICY_REST,
     REAL,
@@ -24,6 +24,7 @@ from cb_pgm.files import json_text, print_text
 from cb_pgm.pipeline.settings import RunSettings
 
 if TYPE_CHECKING:
+    from cb_pgm.session.settings import SessionSettings
     from cb_pgm.session.state import OpenPull
     from cb_pgm.session.status import Status
 
@@ -92,6 +93,19 @@ def add_arguments(parser: Parser) -> None:
     add_state.add_argument("variable", metavar="VARIABLE", help="the variable")
     add_state.add_argument("state", metavar="STATE", help="its new state")
 
+    extend = verb("extend", "move the horizon: the rows to ask for in all, with those told before")
+    extend.add_argument("--horizon", type=count, required=True, metavar="T", help="rows in all")
+
+    change = verb("set", "change the range of a numeric reward; the noise scale becomes half of it")
+    change.add_argument(
+        "--reward-range",
+        nargs=2,
+        type=real,
+        required=True,
+        metavar=("A", "B"),
+        help="the lowest and the highest reward possible; others are refused",
+    )
+
     verb("status", "print the variables ruled out, those still possible, and the best arm")
     export = verb(
         "export", "write all recorded rows as CSV; spreadsheets may read names such as =1+1 as formulas"
@@ -131,6 +145,19 @@ def _add_start(start: Parser) -> None:
         metavar="WHEN",
         help="end at the horizon (default), or best-arm: as soon as the best arm is certain",
     )
+    start.add_argument(
+        "--control",
+        metavar="ARM",
+        help="today's practice, over which the gain is measured: do(), or an arm as drug=low; at least a "
+        "tenth of the rows",
+    )
+    start.add_rare(
+        "--control-share",
+        type=probability,
+        default=0.1,
+        metavar="P",
+        help="the share of the rows that the control gets at least (default: 0.1)",
+    )
     add_flags(start, RunSettings, "not_settable seed")
     add_flags(start, RunSettings, f"{TABLE} knowledge", title="the table", defaults={"reward": None})
     add_flags(start, RunSettings, POLICY_REST, rest=True, texts=REAL)
@@ -145,6 +172,8 @@ def execute(options: Namespace) -> None:
         "tell": _tell,
         "withdraw": _withdraw,
         "add-state": _add_state,
+        "extend": _extend,
+        "set": _set,
         "status": _status,
         "export": _export,
     }
@@ -159,7 +188,7 @@ def _start(options: Namespace) -> None:
     from cb_pgm.session.beginning import prepare
     from cb_pgm.session.session import Session
     from cb_pgm.session.setup import Setup
-    from cb_pgm.session.status import counted
+    from cb_pgm.session.texts import counted
 
     Session.check_new(options.folder)
     with waiting("Reading the table and estimating its graph"):
@@ -174,6 +203,7 @@ def _start(options: Namespace) -> None:
         f"{'lower' if settings.minimize else 'raise'} {settings.reward} in "
         f"{counted(settings.horizon, settings.unit)}",
         f"Settable  {', '.join(settings.settable)}",
+        *([_control_text(settings)] if settings.control is not None else []),
         *([f"Learned   from {status.earlier:,} rows of {options.data}"] if status.earlier else []),
         f"Next      cb-pgm session ask {quote(str(options.folder))}",
     ]
@@ -187,11 +217,17 @@ def _start(options: Namespace) -> None:
         "reward_gap": settings.reward_gap,
         "effect_gap": settings.effect_gap,
         "max_parents": settings.max_parents,
+        "control": settings.control,
         "seed": settings.seed,
         "earlier": status.earlier,
         "warnings": list(beginning.notes),
     }
     _print(options, content, "\n".join(text))
+
+
+def _control_text(settings: SessionSettings) -> str:
+    control = " = ".join(*(settings.control or {}).items()) if settings.control else "do(), no intervention"
+    return f"Control   {control}, in at least {settings.control_share:.0%} of the {settings.unit}"
 
 
 def _ask(options: Namespace) -> None:
@@ -211,7 +247,7 @@ def _ask(options: Namespace) -> None:
 
 def _open_before(pulls: Sequence[OpenPull], batch: int, unit: str) -> str:
     """Return that these pulls were asked for before, with fewer rows than this batch."""
-    from cb_pgm.session.status import counted
+    from cb_pgm.session.texts import counted
 
     left = ", ".join(f"{pull} with {counted(pull.left, unit)} to come" for pull in pulls)
     were = "was" if len(pulls) == 1 else "were"
@@ -222,7 +258,7 @@ def _open_before(pulls: Sequence[OpenPull], batch: int, unit: str) -> str:
 
 
 def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -> str:
-    from cb_pgm.session.status import pull_text
+    from cb_pgm.session.texts import pull_text
 
     if not pulls:
         return f"The session is over: {status.over}\nNext  cb-pgm session status {quote(str(options.folder))}"
@@ -241,7 +277,7 @@ def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -
 
 def _tell(options: Namespace) -> None:
     from cb_pgm.session.session import Session
-    from cb_pgm.session.status import counted
+    from cb_pgm.session.texts import counted
 
     with Session.open(options.folder, policy=options.policy) as session:
         receipt = session.tell(
@@ -296,6 +332,28 @@ def _add_state(options: Namespace) -> None:
     added = f"Added {options.variable} = {options.state}"
     text = f"{added}: rows with it can be recorded, but it will not be asked for"
     _print(options, {"variable": options.variable, "state": options.state}, text)
+
+
+def _extend(options: Namespace) -> None:
+    from cb_pgm.session.session import Session
+    from cb_pgm.session.texts import counted
+
+    with Session.open(options.folder, policy=options.policy) as session:
+        session.extend(options.horizon)
+        status = session.status()
+    text = f"{status.told:,} of {counted(status.horizon, status.unit)} recorded"
+    _print(options, {"horizon": status.horizon, "told": status.told}, text)
+
+
+def _set(options: Namespace) -> None:
+    from cb_pgm.session.session import Session
+
+    low, high = options.reward_range
+    with Session.open(options.folder, policy=options.policy) as session:
+        session.set(reward_range=(low, high))
+        scale = session.settings.noise_scale
+    text = f"Rewards lie between {low:g} and {high:g}; the noise scale is {scale:g}"
+    _print(options, {"reward_range": [low, high], "noise_scale": scale}, text)
 
 
 def _status(options: Namespace) -> None:

@@ -21,7 +21,8 @@ from cb_pgm.session.events import Asked, Event, Told, Withdrawn
 from cb_pgm.session.log import Log
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import SessionState
-from cb_pgm.session.status import Status, as_asked, counted, setting_text, status_of
+from cb_pgm.session.status import Status, status_of
+from cb_pgm.session.texts import counted, setting_text
 from discovery.wording import listed, number
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class _Read:
     def arms(self) -> list[ArmEstimate]:
         """Return every arm's estimate on the scale of the data, highest lower bound first."""
         estimates = sorted(self.state.policy.estimates(), key=lambda arm: arm.low, reverse=True)
-        return [as_asked(self.settings, arm) for arm in estimates]
+        return [self.settings.as_asked(arm) for arm in estimates]
 
 
 def session_page(folder: Path) -> Page:

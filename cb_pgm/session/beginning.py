@@ -30,6 +30,7 @@ def prepare(setup: Setup) -> Beginning:
     OSError
         If a file can't be read.
     """
+    setup = setup.with_export()
     _check(setup)
     return _from_states(setup) if setup.data is None else from_table(setup, setup.data)
 

@@ -99,7 +99,15 @@ class AddedState:
     state: str
 
 
-Event = Earlier | Asked | Told | Withdrawn | AddedState
+@dataclass(frozen=True)
+class Changed:
+    """A setting has another value from now on: the horizon, the range of a numeric reward, or both."""
+
+    horizon: int | None = None
+    reward_range: tuple[float, float] | None = None
+
+
+Event = Earlier | Asked | Told | Withdrawn | AddedState | Changed
 
 
 #: An event as a row of a table: kind, pull, intervention, size, note, flag, codes, fields, complied.
@@ -119,6 +127,8 @@ def to_record(event: Event) -> Record:
             return "withdrawn", pull, None, None, reason, int(excluded), None, None, None
         case AddedState(variable, state):
             return "state", None, _text(Intervention({variable: state})), None, None, None, None, None, None
+        case Changed():
+            return "changed", None, None, None, json.dumps(vars(event)), None, None, None, None
 
 
 def from_record(record: Record, states: States) -> Event:
@@ -152,6 +162,8 @@ def from_record(record: Record, states: States) -> Event:
             if variable not in states or state in states[variable]:
                 raise ValueError(f"{state!r} can't be a new state of {variable!r}")
             return AddedState(variable, state)
+        case "changed", _, _, _, str(changes), *_:
+            return decoded(Changed, json_content(changes))
     raise ValueError(f"no event is {str(record[:6])[:60]}")
 
 

@@ -94,7 +94,8 @@ def settings_of(
             f"rewards must lie in the table's range, {ends}; the noise scale is half of it, "
             f"{scale:.4g}: set another range (--reward-range) or the noise scale (--noise-scale)"
         )
-    states = table.states if table.interventional is None else table.interventional.states
+    shown = table.states if table.interventional is None else table.interventional.states
+    states = setup.all_states(shown)
     source = {"rows": table.n_rows, "sha256": table.sha256}
     problem = Problem(
         table,

@@ -20,7 +20,8 @@ FILE_NAME = "session.sqlite"
 #: The file of a session, and what SQLite may leave beside it after a kill: these are parts of it.
 OWN_FILES = tuple(f"{FILE_NAME}{side}" for side in ("", "-journal", "-wal", "-shm"))
 
-_VERSION = 2
+_VERSION = 3
+_WITHOUT_CHAIN = 2  # the version from which on events have no hash
 _APPLICATION = 0x6362_7067  # "cbpg": marks a session among SQLite files
 _COLUMNS = "at, kind, pull, intervention, size, note, flag, codes, fields, complied"
 _SCHEMA = """
@@ -90,9 +91,11 @@ class Log:
                         f"Expected an installed policy but found {state.settings.policy!r} in the file, "
                         f"which could run any code: name it yourself if you trust it (--policy, or policy=)"
                     )
-                if self._pragma("user_version") < _VERSION:  # earlier ones had a hash for each event
+                version = self._pragma("user_version")
+                if version < _WITHOUT_CHAIN:
                     self._connection.execute("ALTER TABLE events DROP COLUMN chain")
                     self._connection.execute("DROP TABLE snapshot")
+                if version < _VERSION:
                     self._connection.execute(f"PRAGMA user_version = {_VERSION}")
                 yield state
         except BaseException:

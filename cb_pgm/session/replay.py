@@ -72,6 +72,7 @@ def replay_log(
     DiscoveryError, CausalBanditError
         If the table or a setting isn't valid, or no arm has enough rows.
     """
+    setup = setup.with_export()
     if setup.data is None:
         raise SessionError("Expected a log of interventions but found none: give one")
     if runs < 1 or fewest < 1 or batch < 1 or not 0 <= hold_out < 1:

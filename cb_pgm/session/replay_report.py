@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.session.status import Status, setting_text
+from cb_pgm.session.status import Status
+from cb_pgm.session.texts import setting_text
 from discovery.wording import count, listed
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ An error names the line and the column of the first field at fault.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import numpy as np
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
 from cb_pgm.session.events import Asked, Event, Rows, Told
-from cb_pgm.session.settings import RewardColumn, SessionSettings
+from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull
-from cb_pgm.session.status import setting_text
-from cb_pgm.tables import EXPORT_COLUMNS
+from cb_pgm.session.texts import setting_text
+from cb_pgm.tables import EXPORT_COLUMNS, SETTINGS_COLUMN
 from discovery.table.column_names import check_names
 from discovery.table.columns import ColumnBuilder, RawTable
 from discovery.table.csv_reader import read_text
@@ -123,7 +124,7 @@ def check_rows(
                 found = quoted(_text(table, variable, row))
                 expected = f"{variable} = {wanted}, as {pull} asked"
                 faults.append(_Fault(row, variable, expected, found, _NONCOMPLIANCE))
-    fields = _fields(table, settings.reward, faults)
+    fields = _fields(table, settings, faults)
     if faults:
         fault = min(faults, key=lambda fault: fault.row)
         raise SessionError(
@@ -151,11 +152,14 @@ def exported_rows(settings: SessionSettings, events: Iterable[tuple[Event, str]]
 
     The columns are: pull, the number of the pull; asked, the intervention asked for; set, the variable that
     was set (empty if none or several were, or if another intervention was made than asked for); told_at, the
-    time in UTC at which the row was told; every variable; the reward column. If a variable is called like one
-    of the first four columns, that column gets a "_" at its end.
+    time in UTC at which the row was told; session, in the first row, what `Exported` has; every variable; the
+    reward column. If a variable is called like one of the first five columns, that column gets a "_" at its
+    end.
     """
     columns = [*settings.states, settings.reward.column]
-    yield [*(f"{name}_" if name in columns else name for name in EXPORT_COLUMNS), *columns]
+    names = (*EXPORT_COLUMNS, SETTINGS_COLUMN)
+    yield [*(f"{name}_" if name in columns else name for name in names), *columns]
+    about = json.dumps(vars(settings.exported), ensure_ascii=False)
     every = list(settings.states.values())
     asked: dict[int, Asked] = {}
     for event, at in events:
@@ -170,10 +174,12 @@ def exported_rows(settings: SessionSettings, events: Iterable[tuple[Event, str]]
                     values = [
                         states[code] if code >= 0 else "" for states, code in zip(every, codes, strict=True)
                     ]
-                    yield [str(pull), setting, done, at, *values, settings.reward.text(float(field))]
+                    yield [str(pull), setting, done, at, about, *values, settings.reward.text(float(field))]
+                    about = ""
 
 
 _CORRECT = "correct the field"
+_LATER = "leave the row out until its reward is known: it can be told later"
 _UNKNOWN = (
     "correct the field; or add the state, if nature has produced a new one (session add-state), or tell "
     "the row with the field unknown (--allow-unknown), if the policy can use such rows"
@@ -221,7 +227,10 @@ class _StateReader:
 
 
 def _codes(
-    table: RawTable, variable: str, reader: _StateReader, faults: list[_Fault] | None
+    table: RawTable,
+    variable: str,
+    reader: _StateReader,
+    faults: list[_Fault] | None,
 ) -> NDArray[np.int16]:
     """Return the codes of a column; −1 for an unknown state, of which the first is a fault."""
     column = table.columns[variable]
@@ -247,9 +256,15 @@ def _interval(state: str) -> tuple[float, float]:
     return -math.inf if low is None else low, math.inf if high is None else high
 
 
-def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDArray[np.float64]:
+def _fields(table: RawTable, settings: SessionSettings, faults: list[_Fault]) -> NDArray[np.float64]:
+    reward = settings.reward
     if reward.state is not None:
-        return _codes(table, reward.column, _StateReader(reward.states, {}, ()), faults).astype(np.float64)
+        found: list[_Fault] = []
+        codes = _codes(table, reward.column, _StateReader(reward.states, {}, ()), found)
+        for fault in found:
+            text = _text(table, reward.column, fault.row)
+            faults.append(replace(fault, advice=_reward_advice(text, settings.na)))
+        return codes.astype(np.float64)
     fields = np.zeros(table.n_rows)
     low, high = reward.limits
     column = table.columns[reward.column]
@@ -257,8 +272,12 @@ def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDAr
         text = _text(table, reward.column, row)
         number = float(column.values[column.codes[row]])
         if math.isnan(number):
-            found = quoted(text) if text else "nothing"
-            faults.append(_Fault(row, reward.column, "a number as the reward", found, _CORRECT))
+            advice = _reward_advice(text, settings.na)
+            faults.append(
+                _Fault(
+                    row, reward.column, "a number as the reward", quoted(text) if text else "nothing", advice
+                )
+            )
             break
         if not low <= number <= high:
             expected = f"a reward from {low:g} to {high:g}, the reward range of the session"
@@ -266,6 +285,10 @@ def _fields(table: RawTable, reward: RewardColumn, faults: list[_Fault]) -> NDAr
             break
         fields[row] = number
     return fields
+
+
+def _reward_advice(text: str, na: Collection[str]) -> str:
+    return _LATER if text == "" or text in na else _CORRECT
 
 
 def _text(table: RawTable, name: str, row: int) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from cb_pgm.errors import SessionError
 from cb_pgm.files import check_not_among, replaced
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.session.events import AddedState, Told, Withdrawn
+from cb_pgm.session.events import AddedState, Changed, Told, Withdrawn
 from cb_pgm.session.log import FILE_NAME, OWN_FILES, Log
 from cb_pgm.session.rows import RowSource, check_rows, digest_of, exported_rows, read_rows
 from cb_pgm.session.settings import SessionSettings
@@ -319,6 +319,44 @@ class Session:
                     f"{state!r}: tell its rows as they are"
                 )
             self._log.record(current, AddedState(variable, state.strip()))
+
+    def extend(self, horizon: int) -> None:
+        """Move the horizon: the number of rows to ask for in all, with those told before.
+
+        Raises
+        ------
+        SessionError
+            If fewer rows are left than were recorded or are pending.
+        """
+        with self._log.writing() as state:
+            settled = state.settings.horizon - state.rows_left
+            if horizon < max(settled, 1):
+                raise SessionError(
+                    f"Expected a horizon of at least {settled:,} {state.settings.unit}, as many as are "
+                    f"recorded or pending, but found {horizon:,}: give a larger one"
+                )
+            self._log.record(state, Changed(horizon=horizon))
+
+    def set(self, *, reward_range: tuple[float, float]) -> None:
+        """Change the lowest and the highest reward possible; the noise scale becomes half the difference.
+
+        The policy starts anew and learns from all recorded rows.
+
+        Raises
+        ------
+        SessionError
+            If the reward isn't numeric, or a recorded one lies outside the range.
+        """
+        low, high = map(float, reward_range)
+        with self._log.writing() as state:
+            state.settings.with_range(low, high)  # checks the range
+            seen = state.rewards
+            if len(seen) and not low <= seen.min() <= seen.max() <= high:
+                raise SessionError(
+                    f"Expected a range with all recorded rewards, {seen.min():g} to {seen.max():g}, but "
+                    f"found {low:g} to {high:g}: widen --reward-range"
+                )
+            self._log.record(state, Changed(reward_range=(low, high)))
 
     def withdraw(self, pull: int | None = None, *, reason: str = "", exclude: bool = False) -> OpenPull:
         """Close an open pull whose remaining rows could not be measured.

@@ -1,4 +1,4 @@
-"""`SessionSettings`: the settings of a session, which never change, and the policy made from them."""
+"""`SessionSettings`: the settings of a session, and the policy made from them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from cb_pgm.decoding import decoded
 from cb_pgm.errors import SessionError
-from cb_pgm.model.intervention import Intervention, Observations, States
+from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, States
 from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import is_installed, make_policy
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Rows
+from cb_pgm.session.exported import Exported
 from discovery.documents import json_content
 from discovery.table.settings import MISSING_TEXTS
 from discovery.wording import listed, number
@@ -132,6 +133,9 @@ class SessionSettings:
     stop
         "horizon", or "best-arm" to end also as soon as the best arm is certain. Then the policy gets one half
         of δ, and the intervals that show the best arm get the other.
+    control, control_share
+        Today's practice, the arm over which the gain is measured ({}: do()), and the share of the rows that
+        it gets at least, whatever the policy prefers. Without one (None) the policy alone chooses.
     unit
         What a row stands for, in the plural: "rows", "patients".
     seed
@@ -163,6 +167,8 @@ class SessionSettings:
     graph: EssentialGraph | None = field(default=None, metadata=_NOT_READ)
     marginals: Marginals | None = field(default=None, metadata=_NOT_READ)
     stop: str = "horizon"
+    control: dict[str, str] | None = None
+    control_share: float = 0.1
     unit: str = "rows"
     seed: int = 0
     source: Mapping[str, Any] = field(default_factory=dict)
@@ -188,6 +194,17 @@ class SessionSettings:
                 f"Expected a positive noise scale and at least one parent but found {self.noise_scale} and "
                 f"{self.max_parents}: change --noise-scale or --max-parents"
             )
+        for variable, state in (self.control or {}).items():
+            if state not in self.settable.get(variable, ()):
+                raise SessionError(
+                    f"Expected do() or an arm that can be set as the control but found {variable} = {state}: "
+                    f"change --control"
+                )
+        if not 0 < self.control_share < 1:
+            raise SessionError(
+                f"Expected a share of the rows between 0 and 1 for the control but found "
+                f"{self.control_share:g}: change --control-share"
+            )
         if self.decimal not in (None, ".", ","):
             raise SessionError(f'Expected "." or "," as the decimal mark but found {self.decimal!r}')
         if not 0 < self.failure_prob < 1:
@@ -195,6 +212,24 @@ class SessionSettings:
                 f"Expected a failure probability between 0 and 1 but found {self.failure_prob}: change "
                 f"--failure-prob"
             )
+
+    @property
+    def exported(self) -> Exported:
+        """What an export of the session says of it."""
+        low, high = self.reward.low, self.reward.high
+        return Exported(
+            reward=str(self.reward),
+            minimize=self.minimize,
+            reward_range=None if low is None or high is None else (low, high),
+            unit=self.unit,
+            states=self.states,
+            settable=self.settable,
+        )
+
+    @property
+    def gain_share(self) -> float:
+        """The share of δ of the interval of the gain over the control: a fifth, nothing without a control."""
+        return 0.0 if self.control is None else self.failure_prob / 5
 
     @property
     def loads_policy(self) -> bool:
@@ -217,7 +252,8 @@ class SessionSettings:
         excluded
             The arms that can't be carried out.
         added
-            The number of states that were added since the session began, on which the seed depends.
+            The number of states that were added and of ranges that were changed since the session began, on
+            which the seed depends.
 
         Raises
         ------
@@ -233,7 +269,7 @@ class SessionSettings:
             states=self.states,
             settable=settable,
             noise_scale=unit.difference_inside(self.noise_scale),
-            failure_prob=self.failure_prob,
+            failure_prob=self.failure_prob - self.gain_share,
             graph=self.graph,
             marginals=self._marginals_inside(),
             reward_gap=None if self.reward_gap is None else unit.difference_inside(self.reward_gap),
@@ -246,6 +282,22 @@ class SessionSettings:
         policy = make_policy(name, context).fresh(np.random.default_rng(seed))
         policy.mean_text = lambda mean: number(self.from_policy(mean), self.reward_unit.width)
         return policy
+
+    def with_range(self, low: float, high: float) -> SessionSettings:
+        """Return the settings with another range of the numeric reward, of which σ is half.
+
+        Raises
+        ------
+        SessionError
+            If the reward isn't numeric, or the range is empty.
+        """
+        if self.reward.state is not None:
+            raise SessionError(
+                f"Expected a numeric reward but found {self.reward}, whose rewards are 0 and 1: its range "
+                f"can't change"
+            )
+        reward = replace(self.reward, low=low, high=high)
+        return replace(self, reward=reward, noise_scale=(high - low) / 2)
 
     def with_state(self, variable: str, state: str) -> SessionSettings:
         """Return the settings with one more state of a variable, which can't be set, after its others."""
@@ -264,6 +316,12 @@ class SessionSettings:
     def from_policy(self, reward: float) -> float:
         """Return a mean reward of the policy on the scale of the data."""
         return self.reward_unit.outside(self._flip_from - reward if self.minimize else reward)
+
+    def as_asked(self, arm: ArmEstimate) -> ArmEstimate:
+        """Return a policy's estimate on the scale of the data, its interval cut to the possible rewards."""
+        low, high = sorted((self.from_policy(arm.low), self.from_policy(arm.high)))
+        lowest, highest = self.reward.limits
+        return replace(arm, mean=self.from_policy(arm.mean), low=max(low, lowest), high=min(high, highest))
 
     @property
     def reward_unit(self) -> RewardUnit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from cb_pgm.model.intervention import States
 from cb_pgm.problem.problem import settable_states
 from cb_pgm.provenance import VERSION
 from cb_pgm.session.events import Earlier
+from cb_pgm.session.exported import Exported, exported
 from cb_pgm.session.settings import RewardColumn, SessionSettings
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.discrete_table import Source
@@ -78,6 +79,9 @@ class Setup(TableSettings, EstimateSettings):
         `data`.
     stop
         "horizon", or "best-arm" to end the session also as soon as the best arm is certain.
+    control, control_share
+        Today's practice, over which the gain is to be measured: "do()", or an arm as "drug=low". It gets at
+        least this share of the rows. None: the policy alone chooses.
     cold
         Let the policy start without the rows of `data`. Otherwise it learns from them before its first pull:
         from interventional rows about their arms, from observations about the variables to rule out.
@@ -85,6 +89,8 @@ class Setup(TableSettings, EstimateSettings):
         Seed of the policy; None: drawn.
     unit
         What a row stands for, in the plural: "patients".
+    export
+        What an export says of its session (`with_export`).
     """
 
     horizon: int
@@ -102,9 +108,35 @@ class Setup(TableSettings, EstimateSettings):
     effect_gap: float | None = None
     max_parents: int | None = None
     stop: str = "horizon"
+    control: str | None = None
+    control_share: float = 0.1
     cold: bool = False
     seed: int | None = None
     unit: str = "rows"
+    export: Exported | None = None
+
+    def with_export(self) -> Setup:
+        """Return the setup with what an export says of its session, where nothing else was given."""
+        told = exported(self.data)
+        if told is None:
+            return self
+        return replace(
+            self,
+            export=told,
+            reward=self.reward or told.reward,
+            not_settable=self.not_settable or told.not_settable,
+            minimize=self.minimize or told.minimize,
+            reward_range=self.reward_range or (None if self.noise_scale else told.reward_range),
+            unit=told.unit if self.unit == "rows" else self.unit,
+        )
+
+    def all_states(self, shown: States) -> dict[str, tuple[str, ...]]:
+        """Return the states that a table shows, each variable's followed by those that an export names."""
+        known = {} if self.export is None else self.export.states
+        return {
+            name: (*values, *(state for state in known.get(name, ()) if state not in values))
+            for name, values in shown.items()
+        }
 
     def settings(
         self,
@@ -146,6 +178,11 @@ class Setup(TableSettings, EstimateSettings):
         """
         can_set = {name: tuple(values) for name, values in states.items()}
         settable = settable_states(can_set, self.not_settable)
+        if self.export is not None:
+            settable = {
+                name: [state for state in values if state in self.export.settable.get(name, values)]
+                for name, values in settable.items()
+            }
         versions = {"cb_pgm": VERSION, "numpy": np.__version__}
         settings = SessionSettings(
             policy=self.policy,
@@ -162,6 +199,8 @@ class Setup(TableSettings, EstimateSettings):
             graph=graph,
             marginals=marginals,
             stop=self.stop,
+            control=None if self.control is None else _arm(self.control),
+            control_share=self.control_share,
             unit=self.unit,
             seed=secrets.randbits(32) if self.seed is None else self.seed,
             source={"versions": versions, **(source or {})},
@@ -201,3 +240,18 @@ class Setup(TableSettings, EstimateSettings):
         """Return how the reward is read from a row; the reward range applies to numeric columns only."""
         low, high = self.reward_range if self.reward_range is not None and state is None else (None, None)
         return RewardColumn(column, state, tuple(states) if state is not None else (), low, high)
+
+
+def _arm(text: str) -> dict[str, str]:
+    """Return the variable and the state of "drug=low", or of "do(drug = low)"; nothing for "do()"."""
+    inside = text.strip()
+    if inside.startswith("do(") and inside.endswith(")"):
+        inside = inside[3:-1]
+    variable, equals, state = (part.strip() for part in inside.partition("="))
+    if not variable and not equals:
+        return {}
+    if not (variable and state):
+        raise SessionError(
+            f'Expected "do()" or an arm such as drug=low as the control but found {text!r}: change --control'
+        )
+    return {variable: state}

@@ -5,17 +5,19 @@ The same events in the same order always lead to the same state.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull
-from cb_pgm.session.events import AddedState, Asked, Earlier, Event, Told, Withdrawn
+from cb_pgm.session.events import AddedState, Asked, Changed, Earlier, Event, Rows, Told, Withdrawn
 from cb_pgm.session.settings import SessionSettings
 
-__all__ = ["OpenPull", "SessionState"]
+__all__ = ["OpenPull", "SessionState", "ToldRows"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,23 @@ class OpenPull:
         return f"pull {self.number}"
 
 
+@dataclass(frozen=True, eq=False)
+class ToldRows:
+    """Rows that were told together: all as asked for, or all with another intervention.
+
+    Attributes
+    ----------
+    pull, intervention
+        The number of their pull, and what it asked for.
+    rows
+        The rows.
+    """
+
+    pull: int
+    intervention: Intervention
+    rows: Rows
+
+
 class SessionState:
     """The state of a session. It applies events one by one, and proposes the next pull.
 
@@ -56,8 +75,10 @@ class SessionState:
     ----------
     policy
         The policy, which has learned from all rows so far.
-    open
-        The open pulls, by number.
+    pulls, open
+        All pulls, with the rows still to come, or that never came; and those that are open. By number.
+    record
+        The rows told, in their order.
     told, earlier
         The number of rows told so far, and of rows from before the session.
     excluded
@@ -65,26 +86,42 @@ class SessionState:
     digests
         The hashes of the files whose rows were told.
     added
-        The number of states that were added since the session began.
+        The number of states that were added and of ranges that were changed since the session began.
     """
 
     def __init__(self, settings: SessionSettings, excluded: Iterable[Intervention] = ()) -> None:
         self.settings = settings
         self.excluded = list(excluded)
         self.policy = settings.new_policy(self.excluded)
+        self.pulls: dict[int, OpenPull] = {}
         self.open: dict[int, OpenPull] = {}
+        self.record: list[ToldRows] = []
         self.told = 0
         self.earlier = 0
         self.added = 0
-        self._pulls = 0
         self._nothing_to_ask = False
         self.digests: set[str] = set()
-        self._earlier_rows: list[tuple[Intervention, Observations]] = []
-        self._told_rows: list[tuple[Intervention, Observations]] = []
+        self._earlier_rows: list[Earlier] = []
 
     def __contains__(self, pull: int) -> bool:
         """Return whether a pull of that number has been asked for."""
-        return 1 <= pull <= self._pulls
+        return pull in self.pulls
+
+    @property
+    def rewards(self) -> NDArray[np.float64]:
+        """The rewards of all rows, those from before the session first, on the scale of the data."""
+        every = [part.rows for part in self._earlier_rows] + [part.rows for part in self.record]
+        return self.settings.reward.rewards(np.concatenate([*(rows.fields for rows in every), np.zeros(0)]))
+
+    def rewards_by_arm(self) -> dict[Intervention, NDArray[np.float64]]:
+        """Return the rewards of the rows in which each arm was set on request, on the scale of the data."""
+        parts: dict[Intervention, list[NDArray[np.float64]]] = {}
+        earlier = [(part.intervention, part.rows) for part in self._earlier_rows if part.intervention]
+        told = [(part.intervention, part.rows) for part in self.record if part.rows.complied.all()]
+        for arm, rows in (*earlier, *told):
+            if len(rows):
+                parts.setdefault(arm, []).append(self.settings.reward.rewards(rows.fields))
+        return {arm: np.concatenate(own) for arm, own in parts.items()}
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -125,13 +162,45 @@ class SessionState:
 
         The returned event must be the next to be applied.
         """
+        number = len(self.pulls) + 1
+        if self._control_is_due:
+            why = f"the control: {self.settings.control_share:.0%} of the {self.settings.unit}"
+            size = min(batch, self._control_left, self.rows_left)
+            return Asked(number, Intervention(self.settings.control), size, why)
         pull = self._ask()
         if pull is None:
             return Asked(None)
-        size = min(max(pull.size, batch), self.rows_left)
-        return Asked(self._pulls + 1, pull.intervention, size, self.policy.why(pull))
+        size = min(max(pull.size, batch), self.rows_left - self._control_left)
+        return Asked(number, pull.intervention, size, self.policy.why(pull))
+
+    @property
+    def _control_left(self) -> int:
+        """The number of rows of its share of the horizon that the control hasn't been given yet."""
+        control = Intervention(self.settings.control)
+        if self.settings.control is None or control in self.excluded:
+            return 0
+        own = sum(pull.size - self.lost(pull.number) for pull in self._pulls_of(control))
+        return max(0, math.ceil(self.settings.control_share * self.settings.horizon) - own)
+
+    @property
+    def _control_is_due(self) -> bool:
+        """Whether the control has less than its share of the rows so far, or would have it in the end."""
+        left = self._control_left
+        if not left or left >= self.rows_left:
+            return left > 0
+        share, horizon = self.settings.control_share, self.settings.horizon
+        return math.ceil(share * horizon) - left < share * (horizon - self.rows_left)
+
+    def _pulls_of(self, arm: Intervention) -> list[OpenPull]:
+        return [pull for pull in self.pulls.values() if pull.intervention == arm]
+
+    def lost(self, number: int) -> int:
+        """Return the number of rows of a pull that was closed or withdrawn without them."""
+        return 0 if number in self.open else self.pulls[number].left
 
     def _ask(self) -> Pull | None:
+        if self._control_is_due:
+            return Pull(Intervention(self.settings.control))
         return self.policy.ask_beside(Pull(pull.intervention, pull.left) for pull in self.open.values())
 
     # -- what happens ----------------------------------------------------------------------------------------
@@ -162,51 +231,56 @@ class SessionState:
                 self.settings = self.settings.with_state(variable, state)
                 self.added += 1
                 self._start_anew()
+            case Changed():
+                self._change(event)
             case Earlier():
-                observations = self.settings.observations(event.rows)
-                self._earlier_rows.append((event.intervention, observations))
-                self.policy.warm_start(event.intervention, observations)
-                self.earlier += len(observations)
+                self._earlier_rows.append(event)
+                self.policy.warm_start(event.intervention, self.settings.observations(event.rows))
+                self.earlier += len(event.rows)
+
+    def _change(self, event: Changed) -> None:
+        if event.horizon is not None:
+            self.settings = replace(self.settings, horizon=event.horizon)
+        if event.reward_range is not None:
+            self.settings = self.settings.with_range(*event.reward_range)
+            self.added += 1
+            self._start_anew()
 
     def _add_pull(self, event: Asked, asked: bool) -> None:
         if not asked:
-            pull = self._ask()
-            same = (None if pull is None else pull.intervention) == (event.pull and event.intervention)
+            wanted = self._ask()
+            same = (None if wanted is None else wanted.intervention) == (event.pull and event.intervention)
             # A later version may choose otherwise: then the policy goes on from the rows recorded.
             if not same and self.settings.is_of_this_version and self.settings.loads_policy:
                 raise SessionError(
                     f"Expected the policy to ask for {event.intervention}, as recorded, but found "
-                    f"{pull and pull.intervention}: use the versions of cb-pgm and numpy with which the "
+                    f"{wanted and wanted.intervention}: use the versions of cb-pgm and numpy with which the "
                     f"session was started"
                 )
         if event.pull is None:
             self._nothing_to_ask = True
             return
-        self._pulls = event.pull
-        self.open[event.pull] = OpenPull(event.pull, event.intervention, event.why, event.size, event.size)
+        pull = OpenPull(event.pull, event.intervention, event.why, event.size, event.size)
+        self.pulls[event.pull] = self.open[event.pull] = pull
 
     def _take_rows(self, event: Told) -> None:
         pull = self._opened(event.pull)
-        rows, complied = self.settings.observations(event.rows), event.rows.complied
-        if complied.all():
-            self._tell(pull.intervention, rows)
-        else:
-            # Rows with another intervention than asked for say nothing about the arm: they count as do().
-            for intervention, chosen in ((pull.intervention, complied), (Intervention(), ~complied)):
-                self._tell(intervention, Observations(rows.codes[chosen], rows.rewards[chosen]))
+        rows, complied = event.rows, event.rows.complied
+        for chosen in (complied, ~complied) if not complied.all() else (complied,):
+            part = Rows(rows.codes[chosen], rows.fields[chosen], complied[chosen])
+            self._tell(ToldRows(event.pull, pull.intervention, part))
         self.told += len(rows)
         if event.digest:
             self.digests.add(event.digest)
         left = pull.left - len(rows)
+        self.pulls[event.pull] = self.open[event.pull] = replace(pull, left=left)
         if event.closes or left <= 0:
             del self.open[event.pull]
-        else:
-            self.open[event.pull] = replace(pull, left=left)
 
-    def _tell(self, intervention: Intervention, rows: Observations) -> None:
+    def _tell(self, told: ToldRows) -> None:
         self._nothing_to_ask = False
-        self._told_rows.append((intervention, rows))
-        self._report(intervention, rows)
+        self.record.append(told)
+        self._report(told)
 
     def _drop(self, event: Withdrawn) -> None:
         pull = self._opened(event.pull)
@@ -215,25 +289,33 @@ class SessionState:
             self.excluded.append(pull.intervention)
             self._start_anew()
         else:
-            none = np.zeros((0, len(self.settings.states)), dtype=np.int16), np.zeros(0)
-            self._tell(pull.intervention, Observations(*none))
+            codes = np.zeros((0, len(self.settings.states)), dtype=np.int16)
+            none = Rows(codes, np.zeros(0), np.ones(0, dtype=np.bool_))
+            self._tell(ToldRows(event.pull, pull.intervention, none))
 
     def _start_anew(self) -> None:
         """Go on with a new policy that knows the arms left and all states, and has learned from all rows."""
         self._nothing_to_ask = False
         self.policy = self.settings.new_policy(self.excluded, self.added)
-        for earlier, rows in self._earlier_rows:
-            self.policy.warm_start(earlier, rows)
-        for done, rows in self._told_rows:
-            self._report(done, rows)
+        for earlier in self._earlier_rows:
+            self.policy.warm_start(earlier.intervention, self.settings.observations(earlier.rows))
+        for told in self.record:
+            self._report(told)
 
-    def _report(self, intervention: Intervention, rows: Observations) -> None:
-        """Tell the policy rows; of those with an unknown state only the rewards."""
+    def _report(self, told: ToldRows) -> None:
+        """Tell the policy rows; of those with an unknown state only the rewards.
+
+        Rows with another intervention than asked for say nothing about an arm: they count as a table's.
+        """
+        rows = self.settings.observations(told.rows)
         known = (rows.codes >= 0).all(axis=1)
         whole = rows if known.all() else Observations(rows.codes[known], rows.rewards[known])
-        self.policy.tell(Pull(intervention, len(whole)), whole)
+        if not told.rows.complied.all():
+            self.policy.warm_start(Intervention(), whole)
+            return
+        self.policy.tell(Pull(told.intervention, len(whole)), whole)
         if not known.all():
-            self.policy.tell_rewards(intervention, rows.rewards[~known])
+            self.policy.tell_rewards(told.intervention, rows.rewards[~known])
 
     def _opened(self, number: int) -> OpenPull:
         if number not in self.open:

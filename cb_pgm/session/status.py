@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.model.intervention import ArmEstimate, Intervention
+from cb_pgm.session.checks import QUESTIONS, Irregularity, irregularities
+from cb_pgm.session.comparison import Comparison, Gain, compare_arms
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
+from cb_pgm.session.texts import counted, setting_text
 from discovery.wording import listed, number
 
 if TYPE_CHECKING:
     from cb_pgm.evidence.hypotheses import Beliefs
 
-__all__ = ["Status", "as_asked", "counted", "pull_text", "setting_text", "status_of"]
+__all__ = ["Status", "pull_dict", "status_of"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,12 @@ class Status:
         interval holds only if the parents are those identified; None while there are none.
     certain
         Whether the interval of the best arm lies beyond those of all other arms that can be set.
+    control, comparison
+        Today's practice, over which the gain is measured, if one was named; and how the best arm compares
+        with the others.
+    irregularities, checks
+        What was noticed that the intervals don't allow for; and the share of δ that each question has. These
+        are a δ of their own: so often any of them is raised by mistake.
     budget
         The shares of δ by name: all that the policy concludes, and the intervals, hold at all times at once
         with probability 1 − δ.
@@ -80,13 +89,17 @@ class Status:
     best_arm: ArmEstimate | None
     best_if_identified: ArmEstimate | None
     certain: bool
+    control: Intervention | None
+    comparison: Comparison
+    irregularities: tuple[Irregularity, ...]
+    checks: dict[str, float]
     budget: dict[str, float]
     over: str | None
     loaded: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status for JSON."""
-        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        content = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "comparison"}
         return content | {
             "open": [pull_dict(pull) for pull in self.open],
             "excluded": [dict(arm) for arm in self.excluded],
@@ -96,6 +109,14 @@ class Status:
             "beliefs": None if self.beliefs is None else self.beliefs.to_dict(),
             "best_arm": _estimate_dict(self.best_arm),
             "best_if_identified": _estimate_dict(self.best_if_identified),
+            "control": None if self.control is None else dict(self.control),
+            "irregularities": [
+                vars(one) | {"intervention": dict(one.intervention)} for one in self.irregularities
+            ],
+            "second_best": _estimate_dict(self.comparison.second_best),
+            "gain": _gain_dict(self.comparison.gain),
+            "p_best": self.comparison.p_best,
+            "settles": self.comparison.settles,
         }
 
     def to_text(self) -> str:
@@ -131,14 +152,43 @@ class Status:
             lines.append(f"Note        {self.fallback}")
         if not self.loaded:
             lines.append("Note        the policy isn't loaded, as nobody named it (--policy)")
+        lines += [f"Warning     {one.text}" for one in self.irregularities]
         lines.append(f"Best arm    {self._best_arm_text()}")
         if self.best_if_identified is not None:
             lines.append(f"Best if so  {self._estimate_text(self.best_if_identified)}, set or seen")
+        lines += self._comparison_lines()
         shares = ", ".join(f"{name} {share:g}" for name, share in self.budget.items())
         lines.append(f"δ           {self.failure_prob:g}: {shares}")
+        if self.told:
+            each = ", ".join(f"{name} {share:.2g}" for name, share in self.checks.items())
+            lines.append(
+                f"Checks      {self.failure_prob:g}: {each}"
+                + ("" if self.irregularities else "; nothing noticed")
+            )
         if self.over:
             lines.append(f"Over        {self.over}")
         return "\n".join(lines)
+
+    def _comparison_lines(self) -> list[str]:
+        comparison, gain = self.comparison, self.comparison.gain
+        if self.best_arm is None:
+            return []
+        lines = []
+        if comparison.second_best is not None:
+            lines.append(f"Second      {self._estimate_text(comparison.second_best)}")
+        if gain is not None:
+            values = (number(value, gain.high - gain.low) for value in (gain.gain, gain.low, gain.high))
+            text = "{} (between {} and {})".format(*values)
+            over = setting_text(gain.against) if gain.against else "no intervention"
+            lines.append(f"Gain        {text} over {over}")
+        elif self.control is None:
+            lines.append("Gain        unknown: no control was named at the start (--control)")
+        elif self.best_arm.intervention != self.control:
+            lines.append("Gain        unknown: no row of the control yet")
+        lines.append(f"P(best)     {comparison.p_best:.2f}, of the arms set, by their own rows alone")
+        if comparison.settles is not None:
+            lines.append(f"To settle   {comparison.settles}")
+        return lines
 
     def _best_arm_text(self) -> str:
         best = self.best_arm
@@ -161,6 +211,7 @@ def status_of(state: SessionState) -> Status:
     left = policy.candidates
     possible = None if left is None else {name for names in left for name in names}
     certain = state.certain_best()
+    best = _highest(settings, policy.estimates() if certain is None else [certain])
     return Status(
         policy=settings.policy,
         horizon=settings.horizon,
@@ -181,42 +232,17 @@ def status_of(state: SessionState) -> Status:
         assumption=policy.assumption,
         fallback=policy.fallback,
         beliefs=policy.beliefs(),
-        best_arm=_highest(settings, policy.estimates() if certain is None else [certain]),
+        best_arm=best,
         best_if_identified=_highest(settings, policy.identified()),
         certain=certain is not None,
-        budget=policy.budget.shares(),
+        control=None if settings.control is None else Intervention(settings.control),
+        comparison=compare_arms(state, best, certain is not None),
+        irregularities=irregularities(state),
+        checks=dict.fromkeys(QUESTIONS, settings.failure_prob / len(QUESTIONS)),
+        budget=policy.budget.shares() | ({"gain": settings.gain_share} if settings.gain_share else {}),
         over=state.over,
         loaded=settings.loads_policy,
     )
-
-
-def counted(size: int, unit: str) -> str:
-    """Return "25 patients", or "1 patient".
-
-    Examples
-    --------
-    >>> counted(1200, "patients"), counted(1, "rows")
-    ('1,200 patients', '1 row')
-    """
-    return f"{size:,} {unit.removesuffix('s') if size == 1 else unit}"
-
-
-def setting_text(intervention: Intervention) -> str:
-    """Return an intervention as "drug = high".
-
-    Examples
-    --------
-    >>> setting_text(Intervention({"drug": "high"})), setting_text(Intervention())
-    ('drug = high', 'nothing')
-    """
-    return ", ".join(f"{name} = {state}" for name, state in intervention.items()) or "nothing"
-
-
-def pull_text(pull: OpenPull, unit: str) -> str:
-    """Return the instruction for the rows of a pull that are still to come."""
-    more = "" if pull.left == pull.size else f" more (of {pull.size:,})"
-    setting = setting_text(pull.intervention) if pull.intervention else "nothing, only observe,"
-    return f"→ set {setting} for the next {counted(pull.left, unit)}{more}"
 
 
 def pull_dict(pull: OpenPull) -> dict[str, Any]:
@@ -230,16 +256,13 @@ def pull_dict(pull: OpenPull) -> dict[str, Any]:
     }
 
 
-def as_asked(settings: SessionSettings, arm: ArmEstimate) -> ArmEstimate:
-    """Return an estimate on the scale of the data, its interval cut to the rewards that are possible."""
-    low, high = sorted((settings.from_policy(arm.low), settings.from_policy(arm.high)))
-    lowest, highest = settings.reward.limits
-    return replace(arm, mean=settings.from_policy(arm.mean), low=max(low, lowest), high=min(high, highest))
-
-
 def _highest(settings: SessionSettings, arms: Iterable[ArmEstimate]) -> ArmEstimate | None:
     best = max(arms, key=lambda arm: arm.low, default=None)
-    return None if best is None else as_asked(settings, best)
+    return None if best is None else settings.as_asked(best)
+
+
+def _gain_dict(gain: Gain | None) -> dict[str, Any] | None:
+    return None if gain is None else vars(gain) | {"against": dict(gain.against)}
 
 
 def _estimate_dict(arm: ArmEstimate | None) -> dict[str, Any] | None:

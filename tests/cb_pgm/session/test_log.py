@@ -352,8 +352,8 @@ def test_a_policy_that_answers_otherwise_is_noticed(
 
 def test_versions_and_other_files(tmp_path: Path, started: Callable[[str, Path], Path]) -> None:
     folder = started("ucb", tmp_path / "trial")
-    changed(folder, "PRAGMA user_version = 3")
-    with pytest.raises(SessionError, match="version 2 at most but found 3"):
+    changed(folder, "PRAGMA user_version = 4")
+    with pytest.raises(SessionError, match="version 3 at most but found 4"):
         Session.open(folder)
     with pytest.raises(SessionError, match="found none in"):
         Session.open(tmp_path)
