@@ -83,7 +83,7 @@ def code_variable(
     -------
     The coded variable, or the problem that there are too many states.
     """
-    n_rows = int(observed.sum())
+    n_rows = len(observed)
     seen = column.take(observed)
     codes: Codes
     notes: list[tuple[str, str]] = []
