@@ -43,6 +43,10 @@ class Arm:
         """Variable and state."""
         return self.variable, self.state
 
+    def has_enough(self, rows: int) -> bool:
+        """Return whether so many rows show what it does; a trial gives its arms as many as they need."""
+        return self.randomised or len(self.set_rewards) >= rows
+
     @property
     def intervention(self) -> Intervention:
         """The arm as an intervention."""

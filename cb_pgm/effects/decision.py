@@ -33,7 +33,7 @@ from cb_pgm.effects.noise import RewardScale
 from cb_pgm.effects.values import ArmRows, Comparison, Contrast, Decision
 from cb_pgm.model.canonical import Rows
 from cb_pgm.model.reward_unit import RewardUnit
-from discovery.wording import listed, number
+from discovery.wording import count, listed, number
 
 __all__ = ["Claims", "GraphDraws", "by_experiment", "over_graphs", "rows_of"]
 
@@ -279,13 +279,13 @@ def _advice(
         names.append("the baseline")
     more = f" ({len(arms) - _CONTENDERS} further arms may be the best too)" if len(arms) > _CONTENDERS else ""
     what = f"To settle it, randomise between {listed(names, len(names))}{more}"
-    if fewest < _FEWEST_ROWS or scale.residual == 0:
-        return f"{what}; from {fewest} rows of an arm it can't be said how many rows that takes."
+    if fewest < _FEWEST_ROWS or scale.deviation == 0:
+        return f"{what}; from {count(fewest, 'row')} of an arm it can't be said how many that takes."
     gap = max(min(gaps), claims.worth)
-    spread = (ndtri(1 - claims.failure_prob / 2) + ndtri(claims.power)) * scale.residual
-    count = max(_FEWEST_ROWS, math.ceil(2 * (float(spread) / gap) ** 2))
+    spread = (ndtri(1 - claims.failure_prob / 2) + ndtri(claims.power)) * scale.deviation
+    rows = max(_FEWEST_ROWS, math.ceil(2 * (float(spread) / gap) ** 2))
     least = ", the smallest worth having (--worth)" if gap == claims.worth else ""
     return (
-        f"{what}, {count:,} rows each: that detects a difference of {number(claims.unit.difference(gap))}"
+        f"{what}, {rows:,} rows each: that detects a difference of {number(claims.unit.difference(gap))}"
         f"{least} with power {claims.power:g} at level {claims.failure_prob:g}."
     )

@@ -24,7 +24,7 @@ from cb_pgm.effects.values import ArmEffect, Contrast
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.canonical import Rows, canonical_rows
 from cb_pgm.model.intervention import States
-from cb_pgm.model.reward_unit import RewardUnit
+from cb_pgm.model.reward_unit import RewardUnit, rewards_of
 from discovery import DiscreteTable, EssentialGraph, Knowledge, estimate
 from discovery.estimation.settings import EstimateSettings
 from discovery.table.rows import MIN_ROWS
@@ -162,6 +162,8 @@ def estimate_effects(
             f"Expected rows in which a settable variable was set, or {MIN_ROWS} in which none was, but found "
             f"neither: let more variables be settable"
         )
+    if experiment is None or graphs or not rows.binary:
+        rewards_of(rows.pooled)  # raises unless they differ; arms that all succeed are an experiment's result
     over, parents = None, [] if experiment is None else list(experiment.controls)
     if experiment is None or graphs:
         from cb_pgm.model.reward_parents import likely_parents  # an experiment alone needs none of this
@@ -181,7 +183,7 @@ def estimate_effects(
         adapted += known.about_resamples(draws, models.draws, models.cut)
         draws = models.draws
     if experiment is not None:
-        warnings += _never_set(arms)
+        warnings += [*_never_set(arms), *experiment.without_blocks()]
     scale = reward_scale(rows, parents, noise_scale, reward_range, unit)
     claims = Claims(
         -1 if minimize else 1,
@@ -215,6 +217,7 @@ def estimate_effects(
         do_nothing_interval=None if nothing is None else nothing.interval,
         scale=scale,
         controls=controls,
+        within_blocks=() if experiment is None else experiment.within,
         arms=_effects(rows, arms, experiment, over, (p_best, p_better), scale, claims),
         contrasts=tuple(contrasts),
         edges=drawn_edges(rows.variables, over) if over else (),
@@ -381,7 +384,7 @@ def _effects(
         over = None if drawn is None else drawn.means[:, column]
         mean = 0.0 if over is None else float(over.mean())
         own = set_rows.mean if set_rows is not None else mean
-        few = len(arm.set_rewards) < most
+        few = not arm.has_enough(most)
         order = (arm not in done, few, -round(claims.sign * own, 12), arm.name)
         effect = ArmEffect(
             variable=arm.variable,

@@ -34,7 +34,7 @@ from discovery.wording import listed
 
 __all__ = ["ENOUGH_ROWS", "Experiment", "controls_of", "experiment_of"]
 
-#: Arms with at least so many rows lead, where there are any.
+#: Arms of a log with fewer rows lead only if they are better for sure, or there are no others.
 ENOUGH_ROWS = 20
 
 _CONTROLS = ("control", "placebo", "none", "no", "0")
@@ -77,13 +77,37 @@ class Experiment:
     def _in_blocks(self) -> dict[str, tuple[dict[str, int], Array, Array, float]]:
         """For each variable with blocks: places of states, effects, their covariances and the freedom."""
         found = {}
-        for variable in self.controls:
-            own = [arm for arm in self.arms if arm.variable == variable]
-            constant = any(np.ptp(arm.set_rewards) == 0 for arm in own)
-            fitted = None if constant else _within_blocks(own)
+        for variable, own in self._blocked.items():
+            fitted = None if _has_constant(own) else _within_blocks(own)
             if fitted is not None:
                 found[variable] = ({arm.state: place for place, arm in enumerate(own)}, *fitted)
         return found
+
+    @cached_property
+    def _blocked(self) -> dict[str, list[Arm]]:
+        """The arms of each variable whose rows are in several blocks."""
+        arms = {name: [arm for arm in self.arms if arm.variable == name] for name in self.controls}
+        return {
+            name: own
+            for name, own in arms.items()
+            if np.ptp(np.concatenate([arm.set_blocks for arm in own])) > 0
+        }
+
+    @property
+    def within(self) -> tuple[str, ...]:
+        """The variables whose arms are compared within blocks."""
+        return tuple(self._in_blocks)
+
+    def without_blocks(self) -> list[str]:
+        """Return the warning of each variable whose arms can't be compared within their blocks."""
+        return [
+            f"the arms of {name} are compared as if there were no blocks: one has the same reward in all rows"
+            if _has_constant(own)
+            else f"the arms of {name} are compared as if there were no blocks, as they don't differ within "
+            f"these: where whole blocks were assigned, the intervals are too short"
+            for name, own in self._blocked.items()
+            if name not in self._in_blocks
+        ]
 
     def difference(self, one: Arm, other: Arm) -> tuple[float, Interval]:
         """Return the mean of one arm less that of another, and its interval."""
@@ -127,15 +151,19 @@ class Experiment:
     def leader(self, sign: int) -> tuple[Arm, Comparison | None, Arm | None, Comparison | None]:
         """Return the arm that looks best, its gain over do(), its closest rival and the gain over that.
 
+        It is the one with the best mean, in a log among arms with enough rows, unless another one is better
+        for sure.
         The closest rival is the arm over which the interval of the gain begins lowest. Arms of two variables
         that were both set at random in all rows aren't compared, as they share these. Of several variables'
         best arms the one leads whose gains begin highest.
         """
-        enough = [arm for arm in self.arms if len(arm.set_rewards) >= ENOUGH_ROWS] or list(self.arms)
+        enough = [arm for arm in self.arms if arm.has_enough(ENOUGH_ROWS)] or list(self.arms)
         found = []
         for variable in dict.fromkeys(arm.variable for arm in enough):
-            own = [arm for arm in enough if arm.variable == variable]
-            leader = max(own, key=lambda arm: sign * self.difference(arm, own[0])[0])
+            leader = self._best([arm for arm in enough if arm.variable == variable], sign)
+            others = [arm for arm in self.arms if arm.variable == variable and arm is not leader]
+            better = [arm for arm in others if self._gain(arm, leader, sign).is_decided]
+            leader = self._best(better or [leader], sign)
             rivals = [
                 (self._gain(leader, arm, sign), arm)
                 for arm in self.arms
@@ -150,6 +178,10 @@ class Experiment:
             found.append((min(lows, default=-math.inf), leader, nothing, rival, over))
         _, *chosen = max(found, key=lambda one: one[0])
         return tuple(chosen)  # type: ignore[return-value]
+
+    def _best(self, arms: Sequence[Arm], sign: int) -> Arm:
+        """Return the arm with the best mean, of several arms of one variable."""
+        return max(arms, key=lambda arm: sign * self.difference(arm, arms[0])[0])
 
     def _gain(self, one: Arm, other: Arm, sign: int) -> Comparison:
         return _signed(*self.difference(one, other), sign, self.failure_prob)
@@ -202,6 +234,10 @@ def controls_of(arms: Iterable[Arm], control: Collection[str]) -> dict[str, str]
                 f"Expected a state that was set as the control but found {text!r}: choose {known}"
             )
     return found
+
+
+def _has_constant(arms: Iterable[Arm]) -> bool:
+    return any(np.ptp(arm.set_rewards) == 0 for arm in arms)
 
 
 def _within_blocks(arms: Sequence[Arm]) -> tuple[Array, Array, float] | None:

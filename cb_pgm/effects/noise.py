@@ -53,6 +53,11 @@ class RewardScale:
     given: bool
     range_given: bool
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the reward given the parents, whatever its tails: means of many rows."""
+        return self.residual if self.given else self.residual / self.tail_factor
+
     def cut(self, interval: Interval) -> Interval:
         """Cut an interval off at 0 and 1 if all rewards are these."""
         return (max(0.0, interval[0]), min(1.0, interval[1])) if self.binary else interval

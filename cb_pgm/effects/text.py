@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from cb_pgm.effects.measured import Interval
 from cb_pgm.effects.noise import RewardScale
@@ -40,7 +41,7 @@ def report_text(report: Answer) -> str:
             "\n".join(hanging_sentences(report)),
             "\n".join(report.decision.next),
             _details(report),
-            "\n".join(scale_sentences(report.scale)) if report.models else "",
+            "\n".join(_used_scale(report.scale)) if report.models else "",
             "\n".join(f"warning: {warning}" for warning in report.warnings),
         ]
     )
@@ -78,7 +79,8 @@ def _heading(report: Answer) -> str:
     if report.set_rows:
         others = f" and {rows} in which none was" if report.rows else ""
         rows = f"{count(report.set_rows, 'row')} in which a variable was set{others}"
-    models = f", {report.models:,} models of the given graph" if report.models else ""
+    graph = "given graph" if report.decision.basis == "given graph" else "only graph there is"
+    models = f", {report.models:,} models of the {graph}" if report.models else ""
     if report.models and report.is_searched:
         models = f", {report.models:,} graphs drawn from {report.draws:,} resampled tables"
     return f"{asked} From {rows}{models}."
@@ -94,7 +96,8 @@ def _of_experiment(report: Answer) -> list[str]:
         contrast, mean = control
         found += (
             f" against {number(mean, spread)} under {contrast.variable} = {contrast.against}, the control: "
-            f"{_signed(contrast.difference)}, {_level(report)} interval {_interval(contrast.interval)}"
+            f"{_signed(contrast.difference)}{_within(report, contrast.variable)}, {_level(report)} interval "
+            f"{_interval(contrast.interval)}"
         )
     if decision.is_decided:
         lines = [f"Set {setting(leader)}. {found}."]
@@ -115,6 +118,10 @@ def _of_experiment(report: Answer) -> list[str]:
             f"{_undecided_between(decision)}."
         )
     return [*lines, f"P(best): {decision.p_best:.2f}.", f"Basis: experimental; {_BASES['experimental']}"]
+
+
+def _within(report: Answer, variable: str) -> str:
+    return " within blocks" if variable in report.within_blocks else ""
 
 
 def _control(report: Answer) -> tuple[Contrast, float] | None:
@@ -160,7 +167,7 @@ def _of_graphs(report: Answer) -> list[str]:
         )
     lines += [
         f"{_IF}, P(best) is {decision.p_best:.2f} over the graphs that these rows allow.",
-        f"Basis: {decision.basis}; {_BASES[decision.basis]}. This presumes that nothing hidden acts on both "
+        f"Basis: {decision.basis}; {_basis(report)}. This presumes that nothing hidden acts on both "
         f"a variable and the reward, and that no rows were selected by what the reward or its causes act on.",
     ]
     if decision.seen is not None:
@@ -170,6 +177,12 @@ def _of_graphs(report: Answer) -> list[str]:
             f"{_interval(decision.seen.interval, spread)}."
         )
     return lines
+
+
+def _basis(report: Answer) -> str:
+    if report.decision.basis == "graph-averaged" and not report.is_searched:
+        return "means over models of the only graph there is"
+    return _BASES[report.decision.basis]
 
 
 def _undecided_between(decision: Decision) -> str:
@@ -225,7 +238,8 @@ def _contrasts(report: Answer) -> str:
         return ""
     rows = [
         (
-            f"{contrast.variable} = {contrast.state} less {contrast.against}",
+            f"{contrast.variable} = {contrast.state} less {contrast.against}"
+            f"{_within(report, contrast.variable)}",
             _signed(contrast.difference),
             _interval(contrast.interval),
         )
@@ -300,6 +314,11 @@ def _interval(interval: Interval | None, spread: float | None = None) -> str:
     return f"{number(interval[0], spread)} to {number(interval[1], spread)}"
 
 
+def _used_scale(scale: RewardScale) -> list[str]:
+    """Say which scale the answer used; tails matter to policies only (`RewardScale.tail_factor`)."""
+    return scale_sentences(replace(scale, residual=scale.deviation, tail_factor=1.0))
+
+
 def scale_sentences(scale: RewardScale) -> list[str]:
     """Say which scale and which range of rewards were used, and which flag changes them."""
     given = f" given {listed(scale.parents)}" if scale.parents else ""
@@ -307,8 +326,9 @@ def scale_sentences(scale: RewardScale) -> list[str]:
         sigma = f"σ = {number(scale.residual)} as given (--noise-scale)"
     elif scale.tail_factor > 1:
         sigma = (
-            f"σ = {number(scale.residual)}: the residual's standard deviation{given}, times "
-            f"{scale.tail_factor:.2f} for heavy tails (--noise-scale changes it)"
+            f"σ = {number(scale.residual)}: the residual's standard deviation{given}, "
+            f"{number(scale.deviation)}, times {scale.tail_factor:.2f} for heavy tails "
+            f"(--noise-scale changes it)"
         )
     else:
         sigma = f"σ = {number(scale.residual)}, the residual's{given} (--noise-scale changes it)"

@@ -229,6 +229,8 @@ class Answer:
         The scale of the rewards.
     controls
         For each variable the state that its others are compared with.
+    within_blocks
+        The variables whose arms are compared within blocks; means of arms are those of all their rows.
     arms
         The arms with set rows first, then by their mean over graphs, the best first.
     contrasts
@@ -255,6 +257,7 @@ class Answer:
     do_nothing_interval: Interval | None
     scale: RewardScale
     controls: dict[str, str]
+    within_blocks: tuple[str, ...]
     arms: tuple[ArmEffect, ...]
     contrasts: tuple[Contrast, ...]
     edges: tuple[DrawnEdge, ...]

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cb_pgm.model.reward_unit import is_binary, rewards_of
+from cb_pgm.model.reward_unit import given_rewards, is_binary
 from discovery.table.discrete_table import DiscreteTable, InterventionalRows
 
 __all__ = ["Rows", "canonical_rows"]
@@ -100,12 +100,12 @@ def canonical_rows(table: DiscreteTable) -> Rows:
     Raises
     ------
     CausalBanditError
-        If the table has no rewards, or they are all the same.
+        If the table has no rewards.
     """
     given = table.interventional
     done = np.zeros(0) if given is None or given.rewards is None else given.rewards
     every = None if table.rewards is None else np.append(table.rewards, done)
-    rewards = rewards_of(replace(table, rewards=every))[: table.n_rows]
+    rewards = given_rewards(replace(table, rewards=every))[: table.n_rows]
     all_states = table.states if given is None else given.states
     place = {name: column for column, name in enumerate(table.variables)}
     names = sorted(place)

@@ -21,7 +21,7 @@ from cb_pgm.model.intervention import States
 from cb_pgm.model.joint_states import joint_index
 from cb_pgm.model.pgmpy_networks import fitted_model
 from cb_pgm.model.reward_parents import chosen_parents
-from cb_pgm.model.reward_unit import is_binary, rewards_of
+from cb_pgm.model.reward_unit import given_rewards, is_binary
 from cb_pgm.model.system import CausalSystem
 from discovery.wording import listed
 
@@ -120,7 +120,7 @@ def fit_reward(table: DiscreteTable, parents: Sequence[str], equivalent_sample_s
     Each mean is shrunk towards the overall mean as if α/q further rows had shown that; α is the equivalent
     sample size and q the number of joint states.
     """
-    rewards = rewards_of(table)
+    rewards = given_rewards(table)
     columns = tuple(sorted(table.variables.index(parent) for parent in parents))
     shape = tuple(len(table.states[table.variables[column]]) for column in columns)
     rows = joint_index(table.codes, columns, shape)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.model.canonical import canonical_rows
 from cb_pgm.model.joint_states import joint_index
-from cb_pgm.model.reward_unit import RewardUnit, is_binary
+from cb_pgm.model.reward_unit import RewardUnit, is_binary, rewards_of
 
 if TYPE_CHECKING:
     from discovery import DiscreteTable
@@ -57,6 +57,7 @@ def chosen_parents(table: DiscreteTable, *, at_least_one: bool = False) -> tuple
         If the table has no rewards, or they are all the same.
     """
     rows = canonical_rows(RewardUnit.of(table).table(table))
+    rewards_of(rows.pooled)  # raises unless they differ
     if at_least_one:
         score = set_score(rows.all_codes, rows.all_rewards, rows.cards)
         return (rows.variables[max(range(len(rows.cards)), key=lambda column: score((column,)))],)

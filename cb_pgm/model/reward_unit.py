@@ -18,7 +18,7 @@ from cb_pgm.errors import CausalBanditError
 if TYPE_CHECKING:
     from discovery import DiscreteTable
 
-__all__ = ["RewardUnit", "is_binary", "rewards_of"]
+__all__ = ["RewardUnit", "given_rewards", "is_binary", "rewards_of"]
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class RewardUnit:
         return replace(table, rewards=self.rewards(table.rewards), interventional=done)
 
 
-def rewards_of(table: DiscreteTable) -> NDArray[np.float64]:
-    """Return the table's rewards, or raise CausalBanditError where there are none, or all are the same."""
+def given_rewards(table: DiscreteTable) -> NDArray[np.float64]:
+    """Return the table's rewards, at least one, or raise CausalBanditError."""
     if table.rewards is None:
         raise CausalBanditError("Expected a table with rewards but found none: name the reward column")
     if not len(table.rewards):
@@ -114,11 +114,17 @@ def rewards_of(table: DiscreteTable) -> NDArray[np.float64]:
             "Expected rows in which nothing was set but found none: add observations, or see what set rows "
             "say (cb-pgm effects, cb-pgm replay)"
         )
-    if np.ptp(table.rewards) == 0:
-        raise CausalBanditError(
-            f"Expected rewards that differ but found {table.rewards[0]:g} in every row: name another reward"
-        )
     return table.rewards
+
+
+def rewards_of(table: DiscreteTable) -> NDArray[np.float64]:
+    """Return the table's rewards, or raise CausalBanditError where there are none, or all are the same."""
+    rewards = given_rewards(table)
+    if np.ptp(rewards) == 0:
+        raise CausalBanditError(
+            f"Expected rewards that differ but found {rewards[0]:g} in every row: name another reward"
+        )
+    return rewards
 
 
 def is_binary(rewards: NDArray[np.float64]) -> bool:

@@ -27,6 +27,8 @@ MIN_ROWS = 20
 _COSTLY = 0.25
 #: So many texts among the numbers of a variable are taken for marks of missing values.
 _FEW_ODD = 3
+#: Columns of more states aren't held against missing rewards, nor differences of fewer standard errors.
+_FEW_STATES, _APART = 20, 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,9 +208,34 @@ def _complete_rows(
             f"({empty[worst].sum()})"
             + (f": --ignore {shlex.quote(worst)} keeps {without:,}" if saves else "")
         )
+    if name_of_reward in empty:
+        warnings += _lost_rewards(columns, name_of_reward, empty[name_of_reward])
     if settings.missing == "state" and (own := [name for name in empty if name != name_of_reward]):
         warnings.append(f"missing values were made a state of {quoted_list(own)}")
     return keep, warnings
+
+
+def _lost_rewards(columns: Mapping[str, Column], reward: str, lost: NDArray[np.bool_]) -> list[str]:
+    """Return a warning of each column with a state in whose rows the reward is missing more often, or less.
+
+    The shares of rows with and without the state differ by four standard errors.
+    """
+    found = []
+    for name, column in columns.items():
+        if name == reward or not 1 < column.n_distinct <= _FEW_STATES:
+            continue
+        rows = np.bincount(column.codes)
+        missing = np.bincount(column.codes, lost)
+        own, others = missing / rows, (missing.sum() - missing) / (rows.sum() - rows)
+        variance = lost.mean() * (1 - lost.mean()) * (1 / rows + 1 / (rows.sum() - rows))
+        apart = np.abs(own - others) / np.sqrt(np.maximum(variance, 1e-12))
+        state = int(apart.argmax())
+        if apart[state] > _APART:
+            found.append(
+                f"{reward} is missing in {own[state]:.0%} of the rows with {name} = {column.texts[state]}, "
+                f"in {others[state]:.0%} of the others: these rows aren't left out at random"
+            )
+    return found
 
 
 def _decided(

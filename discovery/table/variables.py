@@ -104,7 +104,8 @@ def code_variables(
     if twins:
         like = ", ".join(f"{quoted(name)} (as {quoted(other)})" for name, other in twins.items())
         warnings.append(f"columns equal to another up to the names of their states were left out: {like}")
-    warnings += _reward_warnings(variables, used.reward, observed)
+    known = {name: variable for name, variable in variables.items() if name not in settings.keep}
+    warnings += _reward_warnings(known, used.reward, observed)
     return CodedVariables(
         codes,
         {name: variable.states[: variable.n_observed] for name, variable in variables.items()},

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from answers import table_of
 
+from cb_pgm import estimate_effects
 from cb_pgm.cli import main
 
 STONES = ["effects", "data/kidney_stones.csv", "--reward", "success=yes"]
@@ -83,6 +85,28 @@ def test_ordinary_causes_are_none_of_these(capsys):
     ):
         assert main(command) == 0
         assert "computed from" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_several_causes_are_not_taken_for_effects(seed):
+    """Six causes of a sum: their edges may point either way for want of rows to fill their joint states."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, (400, 6))
+    rewards = rng.normal(size=(6, 3))[np.arange(6), codes].sum(axis=1) + rng.normal(size=400)
+    table = table_of(rewards, **{f"x{i}": codes[:, i] for i in range(6)})
+    assert not [line for line in estimate_effects(table, draws=2).warnings if "edge from it" in line]
+
+
+def test_an_effect_of_the_reward_is_named():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (1500, 3))
+    rewards = codes @ [1.0, 1.2, 0.8] + rng.normal(size=1500)
+    child = (rewards + rng.normal(size=1500) > rewards.mean()).astype(int)
+    table = table_of(rewards, child=child, **{f"x{i}": codes[:, i] for i in range(3)})
+    warnings = estimate_effects(table, draws=2).warnings
+    assert any(
+        "edge from it to child: the reward acts on child, or something hidden" in line for line in warnings
+    )
 
 
 def test_a_treatment_that_depends_on_what_it_cannot_act_on_was_not_set_at_random(tmp_path, capsys):

@@ -9,6 +9,7 @@ import pytest
 
 import cb_pgm
 from cb_pgm import CausalSystem, estimate_effects
+from cb_pgm.effects.text import scale_sentences
 from cb_pgm.errors import CausalBanditError
 from cb_pgm.model.discrete_model import DiscreteModel, Reward
 from discovery import DiscreteTable, InterventionalRows, Knowledge, read_csv
@@ -264,7 +265,8 @@ def test_sigma_is_that_of_the_residuals():
 def test_heavy_tails_widen_sigma():
     report = estimate_effects(numeric(heavy=True), draws=5)
     assert report.scale.tail_factor > 1.3
-    assert "for heavy tails" in report.to_text()
+    assert f", {report.scale.deviation:.4g}, times" in scale_sentences(report.scale)[0]
+    assert f"σ = {report.scale.deviation:.4g}, the residual's" in report.to_text()
 
 
 def test_sigma_and_range_can_be_given():

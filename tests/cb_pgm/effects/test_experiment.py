@@ -162,6 +162,56 @@ def test_pairs_are_the_paired_t_test():
     )
 
 
+def test_blocks_that_lack_an_arm_count_for_the_others(tmp_path, capsys):
+    """The best arm leads although it has two rows fewer than the others."""
+    rng = np.random.default_rng(3)
+    block, arm = np.repeat(np.arange(10), 6), np.tile(["control", "one", "two"], 20)
+    kept = ~((block == 3) & (arm == "two"))
+    grown = block + 1.0 * (arm == "one") + 2.0 * (arm == "two") + rng.normal(0, 1, 60)
+    path = write(tmp_path / "t.csv", block=[f"b{b}" for b in block[kept]], arm=arm[kept], y=grown[kept])
+    content, text = answered(capsys, path, "--reward", "y", "--randomised", "arm", "--block", "block")
+    assert "Set arm = two" in text
+    assert "within blocks" in text
+    assert content["recommendation"]["p_best"] > 0.95
+    truths = {"one": 1, "two": 2}
+    for contrast in content["contrasts"]:
+        low, high = contrast["interval"]
+        assert low < truths[contrast["state"]] < high
+        assert high - low < 2  # the blocks' own differences are out
+
+
+def test_blocks_without_two_arms_are_said_to_be_left_out(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    block = np.repeat(np.arange(8), 10)
+    path = write(tmp_path / "t.csv", block=[f"b{b}" for b in block], arm=np.where(block < 4, "a", "b"),
+                 y=rng.normal(0, 1, 80))  # fmt: skip
+    content, _ = answered(capsys, path, "--reward", "y", "--randomised", "arm", "--block", "block")
+    assert "where whole blocks were assigned, the intervals are too short" in content["warnings"][0]
+
+
+def test_a_log_of_few_rows_answers(tmp_path, capsys):
+    """Twelve rows of one variable, in six of which it was set; and four rows an arm of two variables."""
+    path = write(tmp_path / "one.csv", set=["drug"] * 6 + [""] * 6, drug=list("aaabbbababab"),
+                 well=[1, 1, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0])  # fmt: skip
+    content, text = answered(capsys, path, "--reward", "well=1", "--intervention-column", "set")
+    assert [arm["set"]["rows"] for arm in content["arms"]] == [3, 3]
+    assert content["contrasts"][0]["difference"] == pytest.approx(-2 / 3)
+    assert "graph" not in text
+    path = write(tmp_path / "two.csv", set=["drug"] * 8 + ["diet"] * 8,
+                 drug=list("aaaabbbb") + list("ab") * 4, diet=list("xy") * 4 + list("xxxxyyyy"),
+                 gain=[*range(8), *range(8)])  # fmt: skip
+    content, _ = answered(capsys, path, "--reward", "gain", "--intervention-column", "set")
+    assert {one["variable"]: one["difference"] for one in content["contrasts"]} == {"drug": 4, "diet": 4}
+
+
+def test_an_arm_whose_rewards_are_missing_is_named(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    path = write(tmp_path / "t.csv", arm=["a"] * 20 + ["b"] * 20 + ["c"] * 10,
+                 y=[*rng.normal(5, 1, 40), *[None] * 10])  # fmt: skip
+    content, _ = answered(capsys, path, "--reward", "y", "--randomised", "arm")
+    assert any("y is missing in 100% of the rows with arm = c" in line for line in content["warnings"])
+
+
 # -- constant and separated arms -----------------------------------------------------------------------------
 
 
@@ -181,6 +231,20 @@ def test_an_arm_whose_rewards_are_all_equal_has_an_interval():
     for report in (clear, counts((39, 40), (0, 40)), counts((40, 40), (1, 40))):
         for contrast in report.contrasts:
             assert -1 <= contrast.interval[0] < contrast.interval[1] <= 1
+
+
+def test_arms_that_all_succeed_are_a_result():
+    report = counts((20, 20), (20, 20))
+    assert report.contrasts[0].difference == 0
+    assert report.contrasts[0].interval == pytest.approx((-0.161, 0.161), abs=1e-3)
+    assert not report.decision.is_decided
+
+
+def test_arms_without_overlap_are_no_reason_to_leave_the_treatment_out(tmp_path, capsys):
+    path = write(tmp_path / "t.csv", arm=["new"] * 40 + ["old"] * 40, ok=[1] * 40 + [0] * 40)
+    content, text = answered(capsys, path, "--reward", "ok=1", "--randomised", "arm", "--control", "old")
+    assert "Set arm = new. ok=1: 1 against 0 under arm = old" in text
+    assert not content["warnings"]
 
 
 @pytest.mark.parametrize("rows", [10, 25, 60])
@@ -260,6 +324,15 @@ def test_differences_too_small_to_be_worth_it_are_not_chased():
     (advice,) = report.decision.next
     assert "the smallest worth having (--worth)" in advice
     assert "can't be said" in counts((3, 5), (2, 5)).decision.next[0]
+
+
+def test_the_rows_advised_are_those_for_the_rewards_standard_deviation():
+    """Whatever their tails: 16 (σ/d)² an arm for power .8, here for a tenth of the standard deviation."""
+    rng = np.random.default_rng(0)
+    rewards = rng.lognormal(9, 1.3, 600)
+    codes = np.asfortranarray(np.repeat([0, 1], 300).astype(np.int16)[:, None])
+    report = estimate_effects(DiscreteTable(codes, {"arm": ("a", "b")}, rewards), randomised=["arm"])
+    assert " 1,5" in report.decision.next[0] or " 1,6" in report.decision.next[0]
 
 
 def test_rows_of_a_file_count_in_any_order(tmp_path, capsys):

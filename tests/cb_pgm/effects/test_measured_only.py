@@ -175,8 +175,15 @@ def test_the_lowest_mean_and_numeric_rewards() -> None:
 
 
 def test_rewards_that_are_all_the_same_are_refused() -> None:
-    with pytest.raises(CausalBanditError, match="rewards that differ"):
-        estimate_effects(log({"a": 1.0, "b": 1.0}), draws=FEW)
+    """But that all arms of an experiment always succeed is a result."""
+    done = log({"a": 1.0, "b": 1.0})
+    assert not estimate_effects(done, draws=FEW).decision.is_decided
+    equal = replace(
+        done, interventional=replace(done.interventional, rewards=0 * done.interventional.rewards + 7)
+    )
+    for table, settings in ((done, {"graphs": True}), (equal, {})):
+        with pytest.raises(CausalBanditError, match="rewards that differ"):
+            estimate_effects(table, draws=FEW, **settings)
 
 
 def test_the_picture_has_no_line_for_doing_nothing(clear: EffectsReport) -> None:

@@ -398,7 +398,8 @@ def test_a_numeric_reward_is_rehearsed(numeric_table):
     assert found.interval[0] < 16 < found.interval[1]  # the true mean at a = 2
     assert found.interval[1] - found.interval[0] < 1  # the rows', not from half the range
     text = report.to_text()
-    assert "the residual's standard deviation given a, times" in text
+    assert "the residual's standard deviation given a, " in text
+    assert "for heavy tails" in text
     assert "(--noise-scale changes it)" in text
     assert "(--reward-range changes that)" in text
 
