@@ -37,6 +37,7 @@ TABLES = {
     "bench": "bench",
     "real_tables": "real_tables",
     "soak": "soak",
+    "sessions": "sessions",
     "layers": "layers",
 }
 

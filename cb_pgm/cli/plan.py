@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cb_pgm.cli.console import note, progress, waiting
 from cb_pgm.cli.flags import add_flags, count, positive, settings_of
-from cb_pgm.cli.options import TABLE, TABLE_HELP, add_result, add_table_rest
+from cb_pgm.cli.options import TABLE, TABLE_HELP, add_result, add_table_rest, take_export
 from cb_pgm.cli.usage import Parser, UsageError
 from cb_pgm.files import json_text, print_text
 from cb_pgm.pipeline.settings import RunSettings
@@ -31,8 +31,15 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--data", type=Path, metavar="CSV", help=f"table to fit a model to. {TABLE_HELP}")
     parser.add_argument("--model", type=Path, metavar="BIF", help="network to simulate")
     parser.add_argument(
+        "--states",
+        type=Path,
+        metavar="TOML",
+        help="states of an experiment's variables, as session start has",
+    )
+    parser.add_argument(
         "--n", type=count, metavar="N", help="variables of a random tree, drawn anew for each run"
     )
+    add_flags(parser, RunSettings, "not_settable")
     add_flags(parser, RunSettings, "policies horizon runs cold seed", defaults=_DEFAULTS)
     add_flags(parser, RunSettings, "failure_prob", defaults=_DEFAULTS, rest=True)
     parser.add_rare(
@@ -48,7 +55,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_rare(
         "--degree", type=count, metavar="D", help="2 for a chain, 3 for a binary tree (default: recursive)"
     )
-    parser.add_rare("--reward-gap", type=positive, metavar="GAP", help="Δ of the tree, for the mean reward")
+    parser.add_rare(
+        "--reward-gap", type=positive, metavar="GAP", help="Δ of the tree or the states, for the mean reward"
+    )
     parser.add_rare("--effect-gap", type=positive, metavar="GAP", help="ε of the tree, for its neighbours")
     parser.add_rare("--noise", type=positive, default=1.0, metavar="S", help="σ of the tree's reward")
     add_table_rest(parser)
@@ -56,11 +65,16 @@ def add_arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Make the plan and print it."""
-    sources = [name for name in ("data", "model", "n") if getattr(options, name) is not None]
+    sources = [name for name in ("data", "model", "states", "n") if getattr(options, name) is not None]
     if len(sources) != 1:
-        raise UsageError("give one of --data, --model and --n")
-    if (options.n is None) == (options.reward is None):
+        raise UsageError("give one of --data, --model, --states and --n")
+    if options.data is not None:
+        take_export(options, options.data)
+    needs_reward = options.data is not None or options.model is not None
+    if needs_reward == (options.reward is None):
         raise UsageError("--reward goes with --data and --model, and only with them")
+    if hasattr(options, "not_settable") and options.data is None and options.states is None:
+        raise UsageError("--not-settable goes with --data and --states, and only with them")
 
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.study.plan import DEFAULT_POLICIES, make_plan, plan_study
@@ -90,8 +104,18 @@ def _system(options: Namespace) -> dict[str, Any]:
         return {"network": options.model, "reward": options.reward}
     if options.data is not None:
         table = {"table": options.data, "reward": options.reward, **settings_of(options, TableSettings)}
+        table |= {"not_settable": list(getattr(options, "not_settable", ()))}
         search = {name: str(value) for name, value in settings_of(options, EstimateSettings).items()}
         return table | search | ({"rows": 0} if options.cold else {})
+    if options.states is not None:
+        from cb_pgm.session.beginning import given_states
+
+        known, reward = given_states(options.states)
+        column = (reward or "").partition("=")[0].strip()
+        states = tuple((name, values) for name, values in known.items() if name != column)
+        gap = {} if options.reward_gap is None else {"reward_gap": options.reward_gap}
+        fixed = {"not_settable": tuple(getattr(options, "not_settable", ()))}
+        return {"instance": "factors", "states": states, **fixed, **gap, "label": options.states.name}
     shapes = {None: "recursive", 2: "chain", 3: "binary"}
     if options.degree not in shapes:
         raise UsageError(

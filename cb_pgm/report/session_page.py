@@ -88,7 +88,10 @@ def session_page(folder: Path) -> Page:
         kind=f"Session, {'finished' if status.over else 'under way'}",
         title=f"What {'lowers' if status.minimize else 'raises'} {status.reward}",
         outcome=f"{_outcome(read)} {status.told:,} of {counted(status.horizon, status.unit)} are recorded.",
-        warnings=[text for text in (status.fallback, status.assumption) if text],
+        warnings=[
+            *(f"{one.text[:1].upper()}{one.text[1:]}." for one in status.irregularities),
+            *(text for text in (status.fallback, status.assumption) if text),
+        ],
         sections=[section for section in sections if section.blocks],
     )
 

@@ -15,7 +15,7 @@ from cb_pgm.session.setup import Beginning, Setup
 from discovery.documents import toml_content
 from discovery.table.roles import find_reward
 
-__all__ = ["prepare"]
+__all__ = ["given_states", "prepare"]
 
 
 def prepare(setup: Setup) -> Beginning:
@@ -56,7 +56,7 @@ def _check(setup: Setup) -> None:
 
 
 def _from_states(setup: Setup) -> Beginning:
-    known, reward = _given_states(setup.states or {})
+    known, reward = given_states(setup.states or {})
     wanted = setup.reward or reward
     if wanted is None:
         raise SessionError("Expected a reward, COL or COL=STATE, but found none: give --reward")
@@ -73,10 +73,18 @@ def _from_states(setup: Setup) -> Beginning:
     return Beginning(setup.settings(reward_column, states, scale), (), ())
 
 
-def _given_states(
+def given_states(
     given: str | os.PathLike[str] | Mapping[str, Sequence[str]],
 ) -> tuple[dict[str, tuple[str, ...]], str | None]:
-    """Return the states of each column, and the reward if the file names one."""
+    """Return the states of each column, and the reward if the file names one.
+
+    Raises
+    ------
+    SessionError
+        If these aren't states.
+    OSError
+        If the file can't be read.
+    """
     reward: Any = None
     source = "the states given"
     if not isinstance(given, Mapping):

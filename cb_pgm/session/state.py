@@ -99,6 +99,7 @@ class SessionState:
         self.told = 0
         self.earlier = 0
         self.added = 0
+        self._asked: dict[Intervention, int] = {}  # rows told or pending
         self._nothing_to_ask = False
         self.digests: set[str] = set()
         self._earlier_rows: list[Earlier] = []
@@ -179,8 +180,8 @@ class SessionState:
         control = Intervention(self.settings.control)
         if self.settings.control is None or control in self.excluded:
             return 0
-        own = sum(pull.size - self.lost(pull.number) for pull in self._pulls_of(control))
-        return max(0, math.ceil(self.settings.control_share * self.settings.horizon) - own)
+        wanted = math.ceil(self.settings.control_share * self.settings.horizon)
+        return max(0, wanted - self._asked.get(control, 0))
 
     @property
     def _control_is_due(self) -> bool:
@@ -190,13 +191,6 @@ class SessionState:
             return left > 0
         share, horizon = self.settings.control_share, self.settings.horizon
         return math.ceil(share * horizon) - left < share * (horizon - self.rows_left)
-
-    def _pulls_of(self, arm: Intervention) -> list[OpenPull]:
-        return [pull for pull in self.pulls.values() if pull.intervention == arm]
-
-    def lost(self, number: int) -> int:
-        """Return the number of rows of a pull that was closed or withdrawn without them."""
-        return 0 if number in self.open else self.pulls[number].left
 
     def _ask(self) -> Pull | None:
         if self._control_is_due:
@@ -262,6 +256,7 @@ class SessionState:
             return
         pull = OpenPull(event.pull, event.intervention, event.why, event.size, event.size)
         self.pulls[event.pull] = self.open[event.pull] = pull
+        self._asked[pull.intervention] = self._asked.get(pull.intervention, 0) + pull.size
 
     def _take_rows(self, event: Told) -> None:
         pull = self._opened(event.pull)
@@ -275,7 +270,11 @@ class SessionState:
         left = pull.left - len(rows)
         self.pulls[event.pull] = self.open[event.pull] = replace(pull, left=left)
         if event.closes or left <= 0:
-            del self.open[event.pull]
+            self._close(event.pull)
+
+    def _close(self, number: int) -> None:
+        pull = self.open.pop(number)
+        self._asked[pull.intervention] -= pull.left
 
     def _tell(self, told: ToldRows) -> None:
         self._nothing_to_ask = False
@@ -284,7 +283,7 @@ class SessionState:
 
     def _drop(self, event: Withdrawn) -> None:
         pull = self._opened(event.pull)
-        del self.open[event.pull]
+        self._close(event.pull)
         if event.excluded:
             self.excluded.append(pull.intervention)
             self._start_anew()

@@ -1,6 +1,7 @@
 """Plans: the theorem's budgets on real networks, forecasts that are simulations, and plain advice."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -199,3 +200,19 @@ def test_a_table_starts_policies_from_its_own_rows(capsys: pytest.CaptureFixture
         assert main([*command, "--runs", "1", "--policy", "screening", "--json", *options]) == 0
         found.append(json.loads(capsys.readouterr().out)["rows"])
     assert found == [700, 0]
+
+
+def test_an_experiment_without_a_table_is_planned_by_its_states(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "states.toml"
+    file.write_text(
+        'reward = "y=1"\n[states]\ndrug = ["low", "high"]\nage = ["young", "old"]\ny = ["0", "1"]\n'
+    )
+    wanted = ["plan", "--states", str(file), "--horizon", "200", "--runs", "2", "--policy", "screening"]
+    assert main([*wanted, "--not-settable", "age", "--reward-gap", "0.4"]) == 0
+    shown = capsys.readouterr().out
+    assert "2 variables of up to 2 states" in shown
+    assert "screening" in shown
+    assert main([*wanted, "--not-settable", "aeg"]) == 1
+    assert "did you mean 'age'" in capsys.readouterr().err
