@@ -1,4 +1,4 @@
-"""The posterior over what the reward may depend on: five kinds of hypotheses in one tally.
+"""The posterior over what the reward may depend on: four kinds of hypotheses in one tally.
 
 Every hypothesis predicts the next reward from the row's states and the rows before. Its weight is its prior
 times the probability that it gave to all rewards in advance, all on the scale of one loss
@@ -7,18 +7,17 @@ times the probability that it gave to all rewards in advance, all on the scale o
 sets
     The mean reward depends on the states of one set of variables alone, set or observed. Every size is as
     likely, and every set of a size, since nothing else is known of them.
-own
-    As a set says, except that one of its joint states has a mean of its own in rows in which it was set.
-    Each joint state has the prior `own` (`Tuned`), independently of the others. One that was only observed
-    keeps it, so it is set now and then: what a hidden cause or a selection of rows pretends is found out.
 split
-    A set predicts rewards, but in all its joint states rows in which it was set differ from those in which it
-    was observed (odds `split`). Arms are then worth what the rows in which they were set say.
+    A set predicts rewards, but rows in which all of it was set differ from those in which it was observed
+    (odds `split`). Its states are then worth what the rows in which they were set say, and a state that was
+    only observed is set now and then: what a hidden cause or a selection of rows pretends is found out. Other
+    arms are played where one of its states promises more when it is observed than any when it is set.
 novel
     As the sets say, except that all rows with one state of one variable have a mean of their own. The odds
     are 1 / (1 + rows in which nature took the state), shared by the states that it never took: what is
-    common has shown what it does, a drug that nobody takes by itself hasn't. do() is among them, with the
-    rows in which it was asked for: where something hidden acts, nothing set may be better than whatever is.
+    common has shown what it does, a drug that nobody takes by itself hasn't (odds `novel` of all of them).
+    do() is among them, with the rows in which it was asked for: where something hidden acts, nothing set may
+    be better than whatever is.
 arms
     The arms have nothing in common (odds `arms`): each one has its own mean, do() among them. Sets of one
     variable more than are looked for have the same prior together and the same play, since they say, too,
@@ -180,7 +179,7 @@ class Hypotheses:
             raise PolicyError(f"Expected max_parents from 1 to {n} variables but found {max_size}")
         self.n_states: NDArray[np.int64] = np.asarray(n_states, dtype=np.int64)
         self.max_size, self.noise_scale, self._n_arms, self._tuned = max_size, noise_scale, n_arms, tuned
-        self._odds = np.array([tuned.own, tuned.split, tuned.novel])
+        self._odds = np.array([tuned.split, tuned.novel])
         sizes = range(1, min(max_size + (tuned.arms > 0), n) + 1)
         counts = np.cumsum([math.comb(n, size) for size in sizes])
         self.enumerated_size = int(np.sum(counts[:max_size] <= _MOST_SETS))
@@ -235,8 +234,8 @@ class Hypotheses:
         # The logarithmic loss makes much of extreme means, so they have to be learnt fast.
         self._prior_rows = 1.0 if in_unit_interval else self._tuned.prior_rows
         self._origin = 0.0 if in_unit_interval else math.nan
-        self._tallies: NDArray[np.float64] = np.zeros((self._n_cells, 5))
-        self._scores: NDArray[np.float64] = np.zeros((m, 5))
+        self._tallies: NDArray[np.float64] = np.zeros((self._n_cells, 4))
+        self._scores: NDArray[np.float64] = np.zeros((m, 4))
         self._scores[:, loops.WEIGHT] = self._prior
         self._scores[:, loops.LIMIT] = self._limits
         self._geometry[self.enumerated :, : self._geometry.shape[1] // 2] = -1
@@ -389,7 +388,7 @@ class Hypotheses:
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
         """Return what these sets, int64 [m, size], gain on the kept rows, their geometry and tallies."""
         geometry, cells = self._geometry_of(sets)
-        tallies, kept = np.zeros((int(cells.sum()), 5)), self.rows
+        tallies, kept = np.zeros((int(cells.sum()), 4)), self.rows
         gains = loops.replay_rows(
             kept.codes[: kept.size],
             kept.values,
@@ -422,6 +421,7 @@ class Hypotheses:
             self._tallies,
             self._scores,
             self.closed,
+            self._excluded,
             self._novel,
             self._arms,
             self._sums,
@@ -493,6 +493,7 @@ class Hypotheses:
             self._tallies,
             self._scores,
             self.closed,
+            self._excluded,
             self._novel,
             self._arms,
             self._odds,
@@ -515,8 +516,8 @@ class Hypotheses:
 
     @property
     def log_weights(self) -> NDArray[np.float64]:
-        """float64 [m]: log of each set's posterior probability, joint states of their own included."""
-        weights: NDArray[np.float64] = self._scores[:, loops.WEIGHT] + self._scores[:, loops.OWN_WEIGHT]
+        """float64 [m]: log of each set's posterior probability."""
+        weights: NDArray[np.float64] = self._scores[:, loops.WEIGHT]
         return weights
 
     def means(self, number: int) -> NDArray[np.float64]:

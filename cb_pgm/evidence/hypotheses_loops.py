@@ -20,19 +20,18 @@ from cb_pgm.evidence.losses import added_loss, loss, loss_of_mean
 __all__ = ["add_rows", "draw", "rank_sets", "replay_rows", "weigh"]
 
 # Columns of `tallies`, per joint state: rows and reward total; the same of the rows in which all of the set
-# was set; and log of how much better its rows are predicted if these are told from the others.
-ROWS, TOTAL, SET_ROWS, SET_TOTAL, APART = range(5)
-# Columns of `scores`, per set: log weight; what joint states of their own, and a split, add to it; the lead
-# of the mixture over the set's best fit; and the lead that refutes it, NaN for a set larger than those
-# looked for.
-WEIGHT, OWN_WEIGHT, SPLIT_WEIGHT, LEAD, LIMIT = range(5)
+# was set.
+ROWS, TOTAL, SET_ROWS, SET_TOTAL = range(4)
+# Columns of `scores`, per set: log weight; what a split adds to it; the lead of the mixture over the set's
+# best fit; and the lead that refutes it, NaN for a set larger than those looked for.
+WEIGHT, SPLIT_WEIGHT, LEAD, LIMIT = range(4)
 # Places of `sums`: log weight of arms, total of all rewards, rows.
 FLAT, ALL_TOTAL, ALL_ROWS = range(3)
 # What `draw` returns first.
 OF_SETS, OF_NOVEL, OF_ARMS = range(3)
 
 # Places of `odds`.
-OWN, SPLIT, NOVEL = range(3)
+SPLIT, NOVEL = range(2)
 _NEGLIGIBLE = -40.0  # a log weight from which on a hypothesis counts; all weights together are 1
 
 
@@ -61,21 +60,6 @@ def _all_set(is_set: NDArray[np.bool_], row: int, geometry: NDArray[np.int64], n
         if not is_set[row, variable]:
             return False
     return True
-
-
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
-def _own_gain(apart: float, own: float) -> float:
-    """Return log of what a joint state's rows gain if it may have a mean of its own when set."""
-    if apart > 60.0 and own > 0.0:
-        return math.log(own) + apart
-    return math.log(1.0 - own + own * math.exp(min(apart, 60.0)))
-
-
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
-def _share_of_own(apart: float, own: float) -> float:
-    """Return the probability that a joint state has a mean of its own when set."""
-    odds = math.exp(min(apart, 60.0)) * own / (1.0 - own)
-    return odds / (1.0 + odds)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -111,7 +95,7 @@ def add_rows(
     """
     m, last, n, gone = len(geometry), geometry.shape[1] - 1, codes.shape[1], 0
     cells = np.empty(m, dtype=np.int64)
-    shared, apart, gains, gains_apart = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+    gains, gains_apart = np.empty(m), np.empty(m)
     for row in range(start, end):
         reward = rewards[row] - origin
         # Rewards in [0, 1] start from an even one, others from the origin.
@@ -133,7 +117,7 @@ def add_rows(
             rows, total = tallies[cell, ROWS], tallies[cell, TOTAL]
             by_state = (total + prior * mean) / (rows + prior)
             gain = -loss(reward, by_state, scale)
-            shared[number], gains[number] = by_state, gain
+            gains[number] = gain
             by_regime, same, set_rows = by_state, gain, tallies[cell, SET_ROWS]
             if set_rows > 0.0:
                 set_total = tallies[cell, SET_TOTAL]
@@ -141,13 +125,12 @@ def add_rows(
                     set_rows, set_total = rows - set_rows, total - set_total
                 by_regime = (set_total + prior * by_state) / (set_rows + prior)
                 same = -loss(reward, by_regime, scale)
-            apart[number], gains_apart[number] = by_regime, same
-            log_weight = scores[number, WEIGHT] + scores[number, OWN_WEIGHT]
-            if log_weight > _NEGLIGIBLE:
-                weight, share = math.exp(log_weight), _share_of_own(tallies[cell, APART], odds[OWN])
+            gains_apart[number] = same
+            if scores[number, WEIGHT] > _NEGLIGIBLE:
+                weight = math.exp(scores[number, WEIGHT])
                 before += weight
-                after += weight * ((1.0 - share) * math.exp(gain) + share * math.exp(same))
-                mixed += weight * ((1.0 - share) * by_state + share * by_regime)
+                after += weight * math.exp(gain)
+                mixed += weight * by_state
             log_weight = scores[number, WEIGHT] + scores[number, SPLIT_WEIGHT]
             if log_weight > _NEGLIGIBLE:
                 weight = odds[SPLIT] * math.exp(log_weight)
@@ -175,12 +158,7 @@ def add_rows(
                 continue
             count, total = tallies[cell, ROWS], tallies[cell, TOTAL]
             scores[number, WEIGHT] += gains[number] - gained
-            if apart[number] != shared[number]:
-                more = gains_apart[number] - gains[number]
-                known = tallies[cell, APART]
-                scores[number, OWN_WEIGHT] += _own_gain(known + more, odds[OWN]) - _own_gain(known, odds[OWN])
-                scores[number, SPLIT_WEIGHT] += more
-                tallies[cell, APART] = known + more
+            scores[number, SPLIT_WEIGHT] += gains_apart[number] - gains[number]
             scores[number, LEAD] += added_loss(reward, count, total, scale) - lost
             if scores[number, LEAD] >= scores[number, LIMIT] and not refuted[number]:
                 refuted[number] = True
@@ -294,6 +272,7 @@ def weigh(
     tallies: NDArray[np.float64],
     scores: NDArray[np.float64],
     closed: NDArray[np.bool_],
+    excluded: NDArray[np.bool_],
     novel: NDArray[np.float64],
     arms: NDArray[np.float64],
     odds: NDArray[np.float64],
@@ -307,11 +286,11 @@ def weigh(
     of_sets, of_split, larger, of_novel, rarities = 0.0, 0.0, 0.0, 0.0, 1.0
     for number in range(len(geometry)):
         if not closed[number]:
-            of_sets += math.exp(scores[number, WEIGHT] + scores[number, OWN_WEIGHT])
+            of_sets += math.exp(scores[number, WEIGHT])
         if math.isnan(scores[number, LIMIT]):
             if geometry[number, 0] >= 0:
                 larger += math.exp(scores[number, WEIGHT])
-        elif scores[number, WEIGHT] + scores[number, SPLIT_WEIGHT] > _NEGLIGIBLE:
+        elif not excluded[number] and scores[number, WEIGHT] + scores[number, SPLIT_WEIGHT] > _NEGLIGIBLE:
             # A split may be what refuted a set, so refuted sets count here.
             of_split += odds[SPLIT] * math.exp(scores[number, WEIGHT] + scores[number, SPLIT_WEIGHT])
     for cell in range(len(novel)):
@@ -326,6 +305,48 @@ def weigh(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
+def _best_state(
+    number: int,
+    is_split: bool,
+    geometry: NDArray[np.int64],
+    n_states: NDArray[np.int64],
+    settable: NDArray[np.bool_],
+    tallies: NDArray[np.float64],
+    mean: float,
+    scale: float,
+    prior: float,
+) -> tuple[int, float]:
+    """Draw means of a set's joint states; return the best one that can be set, with its mean.
+
+    It is −1 if a mean that can't be had by setting it is higher: that of a state that can't be set, or, if
+    the set is split, of one where it is observed. Other arms mix such means, so one of them may be better.
+    """
+    width, size, first = geometry.shape[1] // 2, 1, geometry[number, geometry.shape[1] - 1]
+    for position in range(width):
+        if geometry[number, position] >= 0:
+            size *= n_states[geometry[number, position]]
+    best, highest, elsewhere = -1, -np.inf, -np.inf
+    for place in range(size):
+        cell, can_be_set = first + place, True
+        for position in range(width):
+            variable = geometry[number, position]
+            if variable >= 0:
+                state = place // geometry[number, width + position] % n_states[variable]
+                can_be_set &= settable[geometry[variable, 2 * width] + state]
+        rows, total = tallies[cell, ROWS], tallies[cell, TOTAL]
+        if is_split:
+            seen, seen_total = rows - tallies[cell, SET_ROWS], total - tallies[cell, SET_TOTAL]
+            elsewhere = max(elsewhere, _mean(seen, seen_total, mean, scale, prior))
+            rows, total = tallies[cell, SET_ROWS], tallies[cell, SET_TOTAL]
+        drawn = _mean(rows, total, mean, scale, prior)
+        if not can_be_set:
+            elsewhere = max(elsewhere, drawn)
+        elif drawn > highest:
+            best, highest = place, drawn
+    return (best, highest) if highest >= elsewhere else (-1, elsewhere)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def draw(
     seed: int,
     geometry: NDArray[np.int64],
@@ -334,6 +355,7 @@ def draw(
     tallies: NDArray[np.float64],
     scores: NDArray[np.float64],
     closed: NDArray[np.bool_],
+    excluded: NDArray[np.bool_],
     novel: NDArray[np.float64],
     arms: NDArray[np.float64],
     sums: NDArray[np.float64],
@@ -347,54 +369,39 @@ def draw(
     variables, behind which is do(). OF_ARMS: nothing; the arms are to be played by their own rows.
 
     `settable`, bool [states of all variables, then do()], marks those that can be set, `closed`, bool [m],
-    the sets that aren't played.
+    the sets that aren't played, `excluded` those of them of which a split isn't, either.
     """
     # Compiled code has a generator of its own, and NumPy's would take ten times as long to be handed over.
     np.random.seed(seed)
-    m, width = len(geometry), geometry.shape[1] // 2
-
     novelty = np.empty(len(novel))
     of_sets, of_split, larger, of_novel = weigh(
-        geometry, settable, tallies, scores, closed, novel, arms, odds, novelty
+        geometry, settable, tallies, scores, closed, excluded, novel, arms, odds, novelty
     )
     left = np.random.random() * (of_sets + of_novel + of_split + larger + math.exp(sums[FLAT]))
-    if left >= of_sets + of_novel or of_sets <= 0.0:
+    is_split = of_sets + of_novel <= left < of_sets + of_novel + of_split
+    if left >= of_sets + of_novel + of_split or (of_sets <= 0.0 and not is_split):
         return OF_ARMS, 0, 0
 
-    # A set, and the best of its joint states by means drawn. Where one that can't be set is better, it may be
-    # reached through other variables, so the arms are played.
-    chosen, rest = -1, np.random.random() * of_sets
-    for number in range(m):
-        if not closed[number]:
-            rest -= math.exp(scores[number, WEIGHT] + scores[number, OWN_WEIGHT])
+    # A set, and the best of its joint states by means drawn.
+    chosen, rest = -1, left - of_sets - of_novel if is_split else np.random.random() * of_sets
+    for number in range(len(geometry)):
+        weight = 0.0
+        if not is_split:
+            weight = 0.0 if closed[number] else math.exp(scores[number, WEIGHT])
+        elif not (excluded[number] or math.isnan(scores[number, LIMIT])):
+            weight = odds[SPLIT] * math.exp(scores[number, WEIGHT] + scores[number, SPLIT_WEIGHT])
+        rest -= weight
+        if weight > 0.0:
             chosen = number
-            if rest < 0.0:
-                break
+        if rest < 0.0:
+            break
     mean = (sums[ALL_TOTAL] + (0.5 if scale == 0.0 else 0.0)) / (sums[ALL_ROWS] + 1.0)
-    size, first = 1, geometry[chosen, 2 * width]
-    for position in range(width):
-        if geometry[chosen, position] >= 0:
-            size *= n_states[geometry[chosen, position]]
-    best, highest, highest_of_all = -1, -np.inf, -np.inf
-    for place in range(size):
-        cell, can_be_set = first + place, True
-        for position in range(width):
-            variable = geometry[chosen, position]
-            if variable >= 0:
-                state = place // geometry[chosen, width + position] % n_states[variable]
-                can_be_set &= settable[geometry[variable, 2 * width] + state]
-        if np.random.random() < _share_of_own(tallies[cell, APART], odds[OWN]):
-            drawn = _mean(tallies[cell, SET_ROWS], tallies[cell, SET_TOTAL], mean, scale, prior)
-        else:
-            drawn = _mean(tallies[cell, ROWS], tallies[cell, TOTAL], mean, scale, prior)
-        highest_of_all = max(highest_of_all, drawn)
-        if can_be_set and drawn > highest:
-            best, highest = place, drawn
-    if highest < highest_of_all:
+    best, highest = _best_state(chosen, is_split, geometry, n_states, settable, tallies, mean, scale, prior)
+    if best < 0:
         return OF_ARMS, 0, 0
 
     # A novel state replaces it where its own mean, drawn, is higher.
-    if left >= of_sets:
+    if of_sets <= left < of_sets + of_novel:
         rest = np.random.random() * novelty.sum()
         for cell in range(len(novel)):
             rest -= novelty[cell]

@@ -16,14 +16,11 @@ class Tuned:
 
     Attributes
     ----------
-    own
-        Prior that a joint state of a set has a mean of its own when it is set. It is a price after a table
-        that is right, and what keeps the loss finite after one that isn't.
     split
-        Prior odds that in all joint states of a set, rows in which it was set differ from those in which it
-        was observed.
+        Prior odds that rows in which a set was set differ from those in which it was observed. It is a price
+        after a table that is right, and what keeps the loss finite after one that isn't.
     novel
-        Prior odds that one of the states that nature never takes has a mean of its own: as likely as not.
+        Prior odds that one of the states that nature never takes has a mean of its own.
     arms
         Prior odds that the arms have nothing in common, and of sets of one variable more than are looked for.
     prior_rows
@@ -40,9 +37,8 @@ class Tuned:
         The factor by which rows have to grow while invariance screening has a single set left.
     """
 
-    own: float = 0.003
-    split: float = 0.01
-    novel: float = 1.0
+    split: float = 0.02
+    novel: float = 0.1
     arms: float = 0.01
     prior_rows: float = 4.0
     growth: float = 1.5
@@ -53,4 +49,4 @@ class Tuned:
 
 
 #: No doubts: the reward depends on one of the sets.
-SETS_ALONE = Tuned(own=0.0, split=0.0, novel=0.0, arms=0.0)
+SETS_ALONE = Tuned(split=0.0, novel=0.0, arms=0.0)

@@ -16,7 +16,7 @@ from cb_pgm.evidence.tuned import SETS_ALONE, Tuned
 
 N_STATES = [2, 3, 2]
 EVERYTHING = np.ones(sum(N_STATES) + 1, dtype=np.bool_)  # all states, then do()
-ODDS = Tuned(own=0.05, split=0.3, novel=0.4, arms=0.2)
+ODDS = Tuned(split=0.3, novel=0.4, arms=0.2)
 #: What is set, and the number of the arm: do() is the last one, and −1 are rows that nobody asked for.
 SETTINGS: list[tuple[dict[int, int], int]] = [({}, -1), ({0: 1}, 0), ({1: 2}, 1), ({}, 2), ({0: 1, 2: 0}, -1)]
 
@@ -36,7 +36,7 @@ class PlainPosterior:
         self.prior_rows = 1.0 if sigma is None else odds.prior_rows
         self.sets = [*itertools.combinations(range(3), 1), *itertools.combinations(range(3), 2)]
         self.weight = dict.fromkeys(self.sets, 1 / (2 * 3))
-        self.apart: dict[tuple[object, ...], float] = defaultdict(lambda: 1.0)  # of a set's joint state
+        self.apart = dict.fromkeys(self.sets, 1.0)
         self.flat = odds.arms
         self.novel: dict[tuple[int, ...], float] = defaultdict(lambda: 1.0)  # by state; do() is ()
         self.rows: list[tuple[tuple[int, ...], float, frozenset[int], int]] = []
@@ -59,21 +59,17 @@ class PlainPosterior:
     def _mean(self, rewards: list[float], start: float) -> float:
         return (sum(rewards) + self.prior_rows * start) / (len(rewards) + self.prior_rows)
 
-    def _own(self, chosen: tuple[int, ...]) -> float:
-        own = self.odds.own
-        return math.prod(1 - own + own * ratio for key, ratio in self.apart.items() if key[0] == chosen)
-
     def _split(self, chosen: tuple[int, ...]) -> float:
-        return self.odds.split * math.prod(ratio for key, ratio in self.apart.items() if key[0] == chosen)
+        return self.odds.split * self.apart[chosen]
 
     def total(self) -> float:
-        """The weight of all sets, with states of their own, splits and arms."""
-        return self.flat + sum(self.weight[s] * (self._own(s) + self._split(s)) for s in self.sets)
+        """The weight of all sets, with splits and arms."""
+        return self.flat + sum(self.weight[s] * (1 + self._split(s)) for s in self.sets)
 
     def add(self, codes: tuple[int, ...], reward: float, done: frozenset[int], arm: int) -> None:
         reward -= self.origin
         awake = [s for s in self.sets if all(codes[v] >= 0 for v in s)]
-        asleep = sum(self.weight[s] * (self._own(s) + self._split(s)) for s in self.sets if s not in awake)
+        asleep = sum(self.weight[s] * (1 + self._split(s)) for s in self.sets if s not in awake)
         asleep += self.flat * (arm < 0)
         before, overall = self.total() - asleep, self._overall()
         densities = {}
@@ -82,12 +78,12 @@ class PlainPosterior:
                 _density(reward, mean, self.sigma) for mean in self._predictions(s, codes, done)
             )
             self.weight[s] *= by_state
-            self.apart[s, *(codes[v] for v in s)] *= by_regime / by_state
+            self.apart[s] *= by_regime / by_state
             densities[s] = by_state
         if arm >= 0:
             by_arm = self._mean([row[1] for row in self.rows if row[3] == arm], overall)
             self.flat *= _density(reward, by_arm, self.sigma)
-        after = sum(self.weight[s] * (self._own(s) + self._split(s)) for s in awake)
+        after = sum(self.weight[s] * (1 + self._split(s)) for s in awake)
         after += self.flat * (arm >= 0)
         gained = after / before if before > 0 else _density(reward, overall, self.sigma)
         for s in awake:
@@ -102,7 +98,7 @@ class PlainPosterior:
         self.rows.append((codes, reward, done, arm))
 
     def beliefs(self) -> Beliefs:
-        of_sets = {s: self.weight[s] * self._own(s) for s in self.sets}
+        of_sets = dict(self.weight)
         split = sum(self.weight[s] * self._split(s) for s in self.sets)
         by_nature = {
             (v, state): sum(codes[v] == state and v not in done for codes, _, done, _ in self.rows)
@@ -151,7 +147,7 @@ def test_it_is_the_posterior_of_its_definition(sigma: float | None, unknown: flo
     for codes, reward, done, arm in rows:
         known.add(np.array([codes], dtype=np.int16), np.array([reward]), tuple(sorted(done)), arm)
         plain.add(codes, reward, frozenset(done), arm)
-    expected = {s: math.log(plain.weight[s] * plain._own(s)) for s in plain.sets}
+    expected = {s: math.log(plain.weight[s]) for s in plain.sets}
     found = {known.variables(number): known.log_weights[number] for number in range(known.enumerated)}
     assert found == pytest.approx(expected)
     beliefs, wanted = known.beliefs("ABC", 6), plain.beliefs()
@@ -259,7 +255,7 @@ def test_a_set_that_has_grown_weighs_as_one_that_was_there_from_the_start() -> N
     rng = np.random.default_rng(9)
     codes = rng.integers(2, size=(100, 4)).astype(np.int16)
     rewards = 0.5 * codes[:, 0] + 0.5 * codes[:, 1] + 0.3 * rng.standard_normal(100)
-    odds = Tuned(own=0.0, split=0.0, novel=0.0, arms=0.01)
+    odds = Tuned(split=0.0, novel=0.0, arms=0.01)
     grown, enumerated = (
         Hypotheses([2] * 4, size, 1, 0.5, in_unit_interval=False, tuned=odds) for size in (1, 2)
     )
@@ -327,15 +323,35 @@ def _within(count: int, draws: int, share: float) -> bool:
 
 def test_hypotheses_are_drawn_as_often_as_they_are_likely() -> None:
     """4,000 draws; sets and the rest within 4.5 standard errors."""
-    known, draws = _told(Tuned(own=0.05, split=0.1, novel=0.0, arms=0.1)), 4000
+    known, draws = _told(Tuned(split=0.0, novel=0.0, arms=0.1)), 4000
     beliefs = known.beliefs("ABC", 6)
     found = [known.draw(seed, EVERYTHING) for seed in range(draws)]
     kinds = Counter(one.kind for one in found)
-    assert _within(kinds["arms"], draws, beliefs.hidden + beliefs.arms)
+    assert _within(kinds["arms"], draws, beliefs.arms)
     drawn = Counter(tuple("ABC"[variable] for variable, _ in one.states) for one in found if one.states)
     assert set(drawn) <= {names for names, _ in beliefs.sets}
     for names, share in beliefs.sets:
         assert _within(drawn[names], draws, share)
+
+
+@pytest.mark.parametrize("share_observed", [0.2, 0.9])
+def test_a_state_whose_set_rows_differ_is_worth_what_they_say(share_observed: float) -> None:
+    """A = 1 has mean .7 when set, A = 0 .4. Where A = 1 is observed it has .2 or .9.
+
+    An arm that makes it likely may then be better than all that can be had by setting A, so arms are played.
+    """
+    rng = np.random.default_rng(13)
+    known = Hypotheses(N_STATES, 1, 8, 0.5, in_unit_interval=True, tuned=Tuned(novel=0.0, arms=0.0))
+    codes = np.stack([rng.integers(k, size=1200) for k in N_STATES], axis=1).astype(np.int16)
+    for state, mean in ((0, 0.4), (1, share_observed)):
+        rows = codes[:600][codes[:600, 0] == state]
+        known.add(rows, (rng.random(len(rows)) < mean).astype(float))
+    for state, mean in ((0, 0.4), (1, 0.7)):
+        rows = codes[600:][codes[600:, 0] == state]
+        known.add(rows, (rng.random(len(rows)) < mean).astype(float), (0,), state)
+    assert known.beliefs("ABC", 1).hidden > 0.9
+    found = Counter(known.draw(seed, EVERYTHING) for seed in range(300)).most_common(1)[0][0]
+    assert (found.kind, found.states) == (("sets", ((0, 1),)) if share_observed < 0.7 else ("arms", ()))
 
 
 def test_a_state_that_nature_never_takes_is_tried() -> None:

@@ -137,7 +137,7 @@ def test_under_pulls_chosen_against_it(failure_prob: float, runs: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("odds", [Tuned(), Tuned(own=0.5, split=1e3, novel=0.4, arms=1e3)])
+@pytest.mark.parametrize("odds", [Tuned(), Tuned(split=1e3, novel=0.4, arms=1e3)])
 @pytest.mark.parametrize("failure_prob", [0.05, 0.2])
 def test_under_pulls_of_the_parent_chosen_against_it(failure_prob: float, odds: Tuned) -> None:
     """1,000 runs of 60 pulls of 4 rows, half only observed; what is set is chosen by its lead.
