@@ -38,7 +38,7 @@ class Tuned:
     """
 
     split: float = 0.02
-    novel: float = 0.1
+    novel: float = 0.3
     arms: float = 0.01
     prior_rows: float = 4.0
     growth: float = 1.5
