@@ -31,15 +31,14 @@ class Tuned:
     most_tried, larger_sets
         The larger sets that are replayed then, and those of a size that are kept; both bound a row's time.
     question_share
-        The share of the regret so far that discriminating pulls may make up with explore="identify"; the
-        queries of `cn-ucb` may make up the rest.
+        The share of the regret so far that discriminating pulls may make up with explore="identify".
     alone
         The factor by which rows have to grow while invariance screening has a single set left.
     """
 
     split: float = 0.02
     novel: float = 0.3
-    arms: float = 0.01
+    arms: float = 0.003
     prior_rows: float = 4.0
     growth: float = 1.5
     most_tried: int = 200

@@ -55,10 +55,9 @@ class CNUCB(ScreeningUCB):
     noise_scale
         σ, as in `Policy`.
     evidence
-        "screening" asks as long as queries cost little beside all other rounds (`DiscriminatingPulls`),
-        with sequential evidence. "sequential" asks first, each query until its answer is certain. "fixed"
-        pulls each arm of a query B times, as in the paper; it has the same guarantee and needs several
-        times the pulls.
+        "screening" asks only what the likeliest set expects to cost nothing; most answers come from rows of
+        other pulls. "sequential" asks first, each query until its answer is certain. "fixed" pulls each arm
+        of a query B times, as in the paper; it has the same guarantee and needs several times the pulls.
     variant
         "sound" uses the paper's algorithms for trees and forests, corrected, and a search that is correct on
         every graph otherwise. "paper" uses Algorithm 2, corrected, which ends in a clique.
@@ -237,7 +236,7 @@ class CNUCB(ScreeningUCB):
         return pull or super()._pull_beside(under_way)
 
     def _query_pull(self, under_way: Mapping[Intervention, int]) -> Pull | None:
-        """Return the next pull of the search; None if it has ended, or asks for more than is affordable."""
+        """Return the next pull of the search; None if it has ended, or asks for what would cost something."""
         while self._search is not None and (self.asks_first or self._wants_answers()):
             pull = self._evidence.next_pull()
             if pull is None:
@@ -253,10 +252,8 @@ class CNUCB(ScreeningUCB):
             if pull is None:
                 return None
             states = tuple((v, self._code(v, pull.intervention)) for v in self._number(pull.intervention)[1])
-            if self.asks_first or self._questions.affords(states, self._arms.rounds):
+            if self.asks_first or self._questions.costs_nothing(states, self._arms.rounds):
                 self._drawn = Drawn("query", states)
-                if not self.asks_first:
-                    self._costs[pull.intervention] = self._questions.cost
                 return pull if self.asks_first else Pull(pull.intervention)  # weighed row by row
             self._ask_again_at = 1.02 * self._arms.rounds + 1  # rows of other pulls may answer it by then
         return None

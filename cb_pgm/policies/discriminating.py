@@ -88,15 +88,14 @@ class DiscriminatingPulls:
         self.cost = cost
         return chosen
 
-    def affords(self, pull: States, rounds: int) -> bool:
-        """Return whether a pull for another reason is within the budget, row by row."""
+    def costs_nothing(self, pull: States, rounds: int) -> bool:
+        """Return whether the leader expects nothing to be better than a pull."""
         if not self._may_ask(rounds):
             return False
         (leader,) = self._likeliest(1)
-        best, lost = self._lost(leader, rounds)
-        means = self._hypotheses.means(leader)[self._hypotheses.places(leader, self._expected_rows(pull))]
-        self.cost = max(0.0, best - float(means.mean()))
-        return self._spent + self.cost <= self._share * lost
+        means = self._hypotheses.means(leader)
+        shown = means[self._hypotheses.places(leader, self._expected_rows(pull))]
+        return bool(shown.mean() >= means.max())
 
     def charge(self, cost: float) -> None:
         """Count what rows of such a pull cost."""

@@ -305,13 +305,12 @@ class ScreeningUCB(PosteriorSampling):
     def _begin(self, rng: np.random.Generator) -> None:
         super()._begin(rng)
         self.screening = Screening(self.hypotheses, self.budget.identification)
-        share = self.tuned.question_share
         self._questions = DiscriminatingPulls(
             self.hypotheses,
             self.screening,
             self._can_be_set,
             joint=self.sets_several,
-            share=share if self.explore == "identify" else 1.0 - share,
+            share=self.tuned.question_share if self.explore == "identify" else 0.0,
         )
         self._costs: dict[Intervention, float] = {}  # of a row of each question whose rows are to come
         self._named: tuple[str, ...] = ()

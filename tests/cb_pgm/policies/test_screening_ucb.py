@@ -85,7 +85,7 @@ def test_a_drug_that_nobody_takes_by_themselves_is_found(runs: int) -> None:
 def test_once_set_rows_refute_what_observed_rows_showed_only_set_rows_count() -> None:
     """X and Z copy a hidden cause of the reward: 5,000 observed rows name X, setting it refutes that."""
     rng = np.random.default_rng(3)
-    policy = ScreeningUCB({"Z": ("0", "1"), "X": ("0", "1")}, noise_scale=0.5)
+    policy = ScreeningUCB({"Z": ("0", "1"), "X": ("0", "1")}, noise_scale=0.5).fresh(rng)
 
     def rows(size: int, do: Intervention) -> Observations:
         cause = rng.integers(2, size=size)
@@ -103,7 +103,7 @@ def test_once_set_rows_refute_what_observed_rows_showed_only_set_rows_count() ->
     assert policy.assumption == "observed, not set often enough to exclude a hidden common cause"
     assert policy.estimates() == ()
     pulls = 0
-    while policy.fallback is None and pulls < 400:
+    while policy.fallback is None and pulls < 1000:
         pull = policy.ask()
         policy.tell(pull, rows(1, pull.intervention))
         pulls += 1
