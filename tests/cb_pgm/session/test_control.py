@@ -66,7 +66,7 @@ def test_the_control_has_no_more_than_its_share_if_the_policy_avoids_it(
 
 
 def test_the_gain_over_the_control_has_its_interval(tmp_path: Path) -> None:
-    with start(tmp_path, control="do()", horizon=1000) as session:
+    with start(tmp_path, control="do()", horizon=2000) as session:
         play(session, batch=10)
         status = session.status()
     gain = status.comparison.gain
