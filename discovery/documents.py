@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from typing import Any
 
 __all__ = ["json_content", "toml_content"]
 
+_MAYBE_HALVES = re.compile(rb"\\u[dD]|\xed")
+
 
 def json_content(text: str | bytes) -> Any:
-    """Return what a JSON text holds.
+    """Return what a JSON text holds; halves of characters, which can't be written again, become "?".
 
     Raises
     ------
@@ -23,8 +26,14 @@ def json_content(text: str | bytes) -> Any:
     >>> json_content("[" * 100_000)
     Traceback (most recent call last):
     ValueError: brackets nested too deeply
+    >>> json_content(r'"a\\ud800b"')
+    'a?b'
     """
-    return _read(json.loads, text)
+    content = _read(json.loads, text)
+    whole = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if _MAYBE_HALVES.search(whole):
+        content = json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
+    return content
 
 
 def toml_content(text: str) -> dict[str, Any]:

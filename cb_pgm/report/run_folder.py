@@ -15,7 +15,7 @@ import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pandas as pd
 
@@ -30,7 +30,7 @@ from cb_pgm.plotting.graphs import draw_graphs, drawn_edges_frame, edge_verdicts
 from cb_pgm.plotting.regret import draw_regret, regret_bands, save
 from cb_pgm.problem.truth import with_flipped_reward
 from cb_pgm.provenance import command, versions
-from cb_pgm.report.shapes import Material, Result, Settings
+from cb_pgm.report.shapes import Asked, Effects, Material, Result, Settings
 from cb_pgm.report.shared import surroundings
 from discovery import EssentialGraph
 from discovery.documents import json_content
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RunFolder", "read_run", "resolved_settings", "run_material", "write_run"]
 
+Shape = TypeVar("Shape")
+
 _CURVES = {"policy": str, "graph": str, "run": int, "round": int, "regret": float}
-_FILES = {"result.json": Result, "settings.json": Settings, "report.json": Material}
 
 
 def write_run(report: RunReport, folder: Path) -> None:
@@ -58,11 +59,11 @@ def write_run(report: RunReport, folder: Path) -> None:
     curves.to_csv(folder / "regret.csv", index=False, float_format="%.10g")
     title = f"Reward {task.settings.reward}{', minimized' if task.settings.minimize else ''}"
     save(draw_regret(regret_bands(curves), title=title), folder / "regret")
-    run = RunFolder(result, settings, material, curves)
+    run = RunFolder(cast(Result, result), cast(Settings, settings), cast(Material, material), curves)
     for name, drawn in run.drawn_graphs().items():
         save(draw_graphs(**drawn), folder / name)
-    if result["effects"] is not None:
-        save(run.drawn_effects(), folder / "effects")
+    if (effects := run.result["effects"]) is not None:
+        save(run.drawn_effects(effects), folder / "effects")
     system = task.system
     flipped = task.settings.minimize and system.reward.noise is None  # the file has the reward as asked for
     write_bif((with_flipped_reward(system) if flipped else system).network(), folder / "model.bif")
@@ -136,9 +137,9 @@ class RunFolder:
         regret.csv: columns policy, graph, run, round, regret.
     """
 
-    result: dict[str, Any]
-    settings: dict[str, Any]
-    material: dict[str, Any]
+    result: Result
+    settings: Settings
+    material: Material
     curves: pd.DataFrame
 
     @cached_property
@@ -155,14 +156,12 @@ class RunFolder:
         return pd.DataFrame(self.result["policies"])
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> Asked:
         """The settings as asked for, the seed in use among them."""
-        settings: dict[str, Any] = self.settings["settings"]
-        return settings
+        return self.settings["settings"]
 
-    def drawn_effects(self) -> Figure:
-        """Draw the arms of a run without a truth."""
-        effects = self.result["effects"]
+    def drawn_effects(self, effects: Effects) -> Figure:
+        """Draw the arms, given what the table says of them: only a run without a truth has it."""
         title = "What the table says of every intervention"
         alone, level = effects["do_nothing"]["mean"], 100 * (1 - self.asked["failure_prob"])
         frame, reward = effects_frame(effects), self.asked["reward"]
@@ -202,7 +201,9 @@ def read_run(folder: Path) -> RunFolder:
     ReportError
         If a file is missing, isn't JSON, or lacks something.
     """
-    contents = {name: _read(folder / name, shape) for name, shape in _FILES.items()}
+    result = _read(folder / "result.json", Result)
+    settings = _read(folder / "settings.json", Settings)
+    material = _read(folder / "report.json", Material)
     curves = folder / "regret.csv"
     if not curves.exists():
         raise ReportError(f"Expected regret.csv in {folder} but found none: run again with --out")
@@ -213,7 +214,7 @@ def read_run(folder: Path) -> RunFolder:
             f"Expected the columns {', '.join(_CURVES)} in {curves} but found something else ({error}): run "
             f"again with --out"
         ) from None
-    return RunFolder(contents["result.json"], contents["settings.json"], contents["report.json"], table)
+    return RunFolder(result, settings, material, table)
 
 
 def _plain(value: Any) -> Any:
@@ -246,16 +247,15 @@ def _recommendation(report: RunReport) -> dict[str, Any] | None:
     }
 
 
-def _read(path: Path, shape: Any) -> dict[str, Any]:
+def _read(path: Path, shape: type[Shape]) -> Shape:
     if not path.exists():
         raise ReportError(
             f"Expected {path.name} in {path.parent} but found none: run again with --out, with this version"
         )
     try:
-        found: dict[str, Any] = decoded(shape, json_content(path.read_text(encoding="utf-8")))
+        return decoded(shape, json_content(path.read_text(encoding="utf-8")))
     except ValueError as error:
         raise ReportError(
             f"Expected JSON as a run writes it in {path} but found something else ({error}): run again with "
             f"--out"
         ) from None
-    return found

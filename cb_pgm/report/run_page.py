@@ -34,9 +34,9 @@ def run_page(folder: Path) -> Page:
     """
     run = read_run(folder)
     found = run.material["recommendation"]
-    if found is None:
-        found = {"sentences": ["No arm was pulled, so there is nothing to recommend."], "next_steps": []}
-    advice = [*found["sentences"][2:], *found["next_steps"]]
+    nothing = ["No arm was pulled, so there is nothing to recommend."]
+    sentences, steps = (nothing, []) if found is None else (found["sentences"], found["next_steps"])
+    advice = [*sentences[2:], *steps]
     sections = [
         Section("recommendation", "Why, and what to do next", [Points(advice)] if advice else []),
         _arms(run),
@@ -56,7 +56,7 @@ def run_page(folder: Path) -> Page:
     return Page(
         kind=f"The table, and a simulation on {against}",
         title=f"What {'lowers' if run.asked['minimize'] else 'raises'} {run.asked['reward']}",
-        outcome=" ".join(found["sentences"][:2]),
+        outcome=" ".join(sentences[:2]),
         warnings=[*run.result["warnings"], *run.result["graph"]["repairs"], *_fallbacks(run), *_failing(run)],
         sections=[section for section in sections if section.blocks],
     )
@@ -67,24 +67,30 @@ def run_page(folder: Path) -> Page:
 
 def _arms(run: RunFolder) -> Section:
     effects, blocks = run.result["effects"], list[Block]()
-    if effects is not None:
-        first, reward = effects["arms"][0], run.asked["reward"]
+    if effects is not None and effects["arms"]:
+        first, nothing = effects["arms"][0], effects["do_nothing"]["mean"]
+        experimental = None if first["set"] is None else first["set"]["mean"]
+        bases = {
+            "experimental": experimental,
+            "graph-averaged": first["mean"],
+            "with no intervention": nothing,
+        }
+        means = [f"{number(mean)} {basis}" for basis, mean in bases.items() if mean is not None]
         label = (
-            f"Intervals for the mean of {reward} under each arm, the first {first['variable']} = "
-            f"{first['state']}: {number(first['mean'])} graph-averaged; no intervention "
-            f"{number(effects['do_nothing']['mean'])}."
+            f"Intervals for the mean of {run.asked['reward']} under each arm, first {first['variable']} = "
+            f"{first['state']}: {', '.join(means)}."
         )
         caption = (
             "No-assumption bounds hold whatever is hidden. Graph-averaged means assume that nothing hidden "
             "causes both a variable and the reward; their intervals hold the means over graphs drawn from "
             "resampled tables. Experimental means are those of the rows in which the arm was set."
         )
-        blocks.append(Picture(run.drawn_effects(), label, caption))
+        blocks.append(Picture(run.drawn_effects(effects), label, caption))
     return Section("effects", "The interventions", blocks)
 
 
 def _graph(run: RunFolder) -> Section:
-    used, true = run.graphs["used"], run.graphs.get("true")
+    used, true, effects = run.graphs["used"], run.graphs.get("true"), run.result["effects"]
     blocks: list[Block] = []
     if true is not None:
         scores = compare(used, true)
@@ -97,8 +103,8 @@ def _graph(run: RunFolder) -> Section:
             )
         blocks.append(Paragraph(verdict))
     for name, arguments in run.drawn_graphs().items():
-        if name == "graphs":
-            deciding = [" — ".join(edge["edge"]) for edge in run.result["effects"]["hangs_on"]]
+        if name == "graphs" and effects is not None:
+            deciding = [" — ".join(edge["edge"]) for edge in effects["hangs_on"]]
             about = f" The best arm depends on {listed(deciding)}." if deciding else ""
             drawn = (
                 "Many graphs fit the table. Here an edge is as wide as the share of graphs that have it "
@@ -175,13 +181,17 @@ def _checked(run: RunFolder) -> list[tuple[str, str, bool | None]]:
         ),
         ("No hidden common causes (Assumption 1)", common, None if run.result["rehearsal"] else not hidden),
     ]
-    gaps = {
-        "reward": "Every ancestor of the parent changes the mean reward by at least Δ (Assumption 3)",
-        "effect": "Every variable changes the distribution of its children by at least ε (Assumption 2)",
-    }
-    for which, assumed in gaps.items():
-        printed, effective = measured[f"{which}_gap"], measured[f"effective_{which}_gap"]
-        own = given[f"{which}_gap"]
+    gaps = (
+        (
+            "Every ancestor of the parent changes the mean reward by at least Δ (Assumption 3)",
+            *(measured["reward_gap"], measured["effective_reward_gap"], given["reward_gap"]),
+        ),
+        (
+            "Every variable changes the distribution of its children by at least ε (Assumption 2)",
+            *(measured["effect_gap"], measured["effective_effect_gap"], given["effect_gap"]),
+        ),
+    )
+    for assumed, printed, effective, own in gaps:
         told = f"{number(printed)} over all, {number(effective)} effective; policies were given {number(own)}"
         rows.append((assumed, told, effective > 0 and own <= effective * (1 + 1e-9)))
     sigma, error, half = measured["noise_scale"], measured["marginal_error"], given["effect_gap"] / 2

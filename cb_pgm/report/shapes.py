@@ -40,10 +40,9 @@ class Arm(TypedDict):
 
 
 class DoNothing(TypedDict):
-    """The baseline."""
+    """The baseline; without a row in which nothing was set there is no mean."""
 
-    mean: float
-    interval: Interval
+    mean: float | None
 
 
 class Edge(TypedDict):
@@ -127,6 +126,8 @@ class Asked(TypedDict):
     knowledge: str | None
     policies: list[str]
     runs: int
+    cold: bool
+    failure_prob: float
     minimize: bool
     truth: str | None
 

@@ -232,7 +232,7 @@ def _gaps(results: pd.DataFrame) -> Section:
     )
     head = ["system", "variables", "Δ", "ε", "σ"]
     blocks: list[Block] = [about, Table("Each system", head, rows, numeric=(1, 2, 3, 4))]
-    estimated = results[results["method"].notna() & (results["method"] != "oracle")]
+    estimated = results[results["method"].notna() & results["method"].ne("oracle") & results["rows"].notna()]
     if len(estimated):
         blocks.append(_wrong_edges(estimated))
     return Section("assumptions", "Gaps and noise", blocks)

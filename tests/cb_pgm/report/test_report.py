@@ -201,20 +201,16 @@ def test_all_pictures_of_a_page_have_a_variable_at_the_same_place(report_folders
     assert drawn["graph"]["placement"] is drawn["graphs"]["placement"]
 
 
-def test_a_state_that_was_only_ever_set_has_a_report(tmp_path):
+@pytest.mark.parametrize("kind", [["--intervention-column", "set"], ["--ignore", "set", "--randomised", "a"]])
+def test_a_run_on_a_log_or_a_trial_has_a_report(kind, tmp_path, capsys):
+    """Of a log with a state that was only ever set; of a trial, in which something was set in each row."""
     rng = np.random.default_rng(1)
-    rows = [
-        (n % 3 if n % 2 else n % 4 // 2, rng.integers(2), rng.integers(2), "a" * (n % 2)) for n in range(300)
-    ]
-    pd.DataFrame(rows, columns=["a", "b", "y", "set"]).to_csv(tmp_path / "log.csv", index=False)
-    run = ["run", str(tmp_path / "log.csv"), "--reward", "y=1", "--intervention-column", "set", "--graphs"]
-    assert (
-        main([*run, "--policy", "moss", "--horizon", "50", "--draws", "3", "--out", str(tmp_path / "run")])
-        == 0
-    )
-    arms = json.loads((tmp_path / "run" / "result.json").read_text())["effects"]["arms"]
-    assert 0 in [arm["seen"]["rows"] for arm in arms]
-    assert main(["report", str(tmp_path / "run")]) == 0
+    rows = [(n % 3 if n % 2 else n % 4 // 2, *rng.integers(2, size=2), "a" * (n % 2)) for n in range(300)]
+    pd.DataFrame(rows, columns=["a", "b", "y", "set"]).to_csv(tmp_path / "table.csv", index=False)
+    run = ["run", str(tmp_path / "table.csv"), "--reward", "y=1", *kind, "--graphs", "--policy", "moss"]
+    assert main([*run, "--horizon", "50", "--draws", "3", "--out", str(tmp_path / "run")]) == 0
+    assert main(["report", str(tmp_path / "run")]) == 0, capsys.readouterr().err
+    assert "experimental" in (tmp_path / "run" / "report.html").read_text()
 
 
 def test_a_study_says_what_failed_and_what_is_unfinished(report_folders, elements, tmp_path):
