@@ -92,14 +92,19 @@ def replaced(path: Path) -> Iterator[Path]:
 
     Raises
     ------
+    CausalBanditError
+        If there is something else than a file at `path`: a device, or a link, which may lead anywhere.
     OSError
         If the file can't be written, with `path` in it.
     """
-    real = path.resolve()  # a link stays a link
-    partial = real.with_name(f".{real.name[:200]}.{os.getpid()}.part")
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+        raise CausalBanditError(
+            f"Expected a file to write to but found a link or a device at {path}: choose another path"
+        )
+    partial = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
     try:
         yield partial
-        os.replace(partial, real)
+        os.replace(partial, path)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:

@@ -5,7 +5,8 @@
 Each way changes one thing as somebody could who sends such a folder: a value gets another type, is dropped,
 huge, or a text with a meaning elsewhere; a policy gets the name of a module; rows get more bytes. Each folder
 is read in a process of its own, with all commands that read it. What must hold: exit status 0 or 1, at most
-one line on stderr, in our own words; no module imported that the file names; at most 5 seconds and 1 GB.
+one line on stderr, in our own words; no module imported that the file names; at most 5 seconds of CPU time
+and 1 GB.
 """
 
 from __future__ import annotations
@@ -241,13 +242,13 @@ def _read(folder: Path, command: list[str]) -> str:
     hook = Imports()
     sys.meta_path.insert(0, hook)
     sys.path.insert(0, str(folder.parent))
-    begun, out, err = time.monotonic(), io.StringIO(), io.StringIO()
+    begun, out, err = time.process_time(), io.StringIO(), io.StringIO()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             status = program(command)
     except BaseException:  # whatever escapes is what is looked for
         return traceback.format_exc()
-    took, said = time.monotonic() - begun, err.getvalue().strip()
+    took, said = time.process_time() - begun, err.getvalue().strip()
     named = {name.split(".")[0] for name in hook.names} & {"hostile", "antigravity", "this"}
     if status not in (0, 1) or "\n" in said or (status == 1 and not OWN_LINE.fullmatch(said)) or named:
         return f"status {status}, imported {named}, said {said[:300]!r}"

@@ -205,7 +205,7 @@ def read_run(folder: Path) -> RunFolder:
     settings = _read(folder / "settings.json", Settings)
     material = _read(folder / "report.json", Material)
     curves = folder / "regret.csv"
-    if not curves.exists():
+    if not curves.is_file():
         raise ReportError(f"Expected regret.csv in {folder} but found none: run again with --out")
     try:
         table = pd.read_csv(curves, keep_default_na=False, dtype=_CURVES)[list(_CURVES)]
@@ -248,7 +248,7 @@ def _recommendation(report: RunReport) -> dict[str, Any] | None:
 
 
 def _read(path: Path, shape: type[Shape]) -> Shape:
-    if not path.exists():
+    if not path.is_file():
         raise ReportError(
             f"Expected {path.name} in {path.parent} but found none: run again with --out, with this version"
         )

@@ -45,15 +45,15 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
 
 def _page(folder: Path) -> Page:
     # Late imports: pages load pandas and matplotlib, about a second; a folder without results needs neither.
-    if (folder / "result.json").exists():
+    if (folder / "result.json").is_file():
         from cb_pgm.report.run_page import run_page
 
         return run_page(folder)
-    if (folder / "results.jsonl").exists():
+    if (folder / "results.jsonl").is_file():
         from cb_pgm.report.study_page import study_page
 
         return study_page(folder)
-    if (folder / "session.sqlite").exists():
+    if (folder / "session.sqlite").is_file():
         from cb_pgm.report.session_page import session_page
 
         return session_page(folder)

@@ -31,6 +31,9 @@ _SCHEMA = """
         size INTEGER, note TEXT, flag INTEGER, codes BLOB, fields BLOB, complied BLOB
     );
 """
+# What files of version 1 had besides: a hash for each event, and snapshots of the state.
+_CHAIN = ", chain BLOB NOT NULL"
+_SNAPSHOT = "CREATE TABLE snapshot (number INTEGER, chain BLOB, content BLOB, digest BLOB)"
 
 
 class Log:
@@ -199,6 +202,13 @@ class Log:
             raise SessionError(
                 f"Expected a session but found {found} in {self.path}: start one in another folder"
             )
+        tables = self._connection.execute("SELECT sql FROM sqlite_master").fetchall()
+        own = {_spaceless(sql).replace(_spaceless(_CHAIN), "") for (sql,) in tables}
+        if not own <= set(_spaceless(f"{_SCHEMA}{_SNAPSHOT}").split(";")):
+            # Views, triggers or computed columns: SQL of somebody else, which could go on for ever.
+            raise SessionError(
+                f"Expected the tables of a session but found others in {self.path}: restore it from a copy"
+            )
         if version > _VERSION:
             raise SessionError(
                 f"Expected a session of version {_VERSION} at most but found {version} in {self.path}: use "
@@ -254,3 +264,8 @@ class Log:
                 expected, found = "a usable file", f"{self.path}, for which SQLite reports {error}"
                 advice = "check the path, its permissions and the disk"
         return SessionError(f"Expected {expected} but found {found}: {advice}")
+
+
+def _spaceless(sql: str | None) -> str:
+    """Return SQL without white space, which SQLite changes when it changes a table."""
+    return "".join((sql or "?").split())

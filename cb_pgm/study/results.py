@@ -217,6 +217,8 @@ class ResultsFile:
         OSError
             If it can't be written.
         """
+        if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+            raise StudyError(f"Expected a study's results but found a link or a device at {path}: remove it")
         with path.open("ab", buffering=0) as file:
             try:
                 if fcntl is not None:

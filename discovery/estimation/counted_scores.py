@@ -33,6 +33,7 @@ __all__ = ["BIC", "BDeu", "CountedScore", "GSquare", "GSquareResult", "LogLikeli
 
 #: So many scores with one more parent are kept, 160 MB.
 _KEPT_SCORES = 20_000_000
+_LARGEST_PRIOR = 10**9  # rows: of priors beyond, scores have no digits left for the table
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +195,10 @@ class BDeu(CountedScore):
     ) -> None:
         super().__init__(contingency)
         others = max(1, contingency.n_variables - 1)  # a single variable has no parents, whatever the prior
-        if not (np.isfinite(equivalent_sample_size) and equivalent_sample_size > 0):
+        if not 0 < equivalent_sample_size <= _LARGEST_PRIOR:
             raise EstimationError(
-                f"Expected a positive equivalent_sample_size but found {equivalent_sample_size}: take 1, "
-                "the default"
+                f"Expected a positive equivalent_sample_size, at most {_LARGEST_PRIOR:,}, but found "
+                f"{equivalent_sample_size}: take 1, the default"
             )
         if structure_prior is None:
             structure_prior = min(1.0, others / 2)

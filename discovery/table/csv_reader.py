@@ -36,7 +36,7 @@ from discovery.table.csv_lines import (
 )
 from discovery.table.files import (
     CountedFile,
-    check_promise,
+    check_unpacked,
     decoded,
     file_lines,
     is_parquet,
@@ -110,7 +110,7 @@ def read_text(
         ) from None
     try:
         with raw:
-            check_promise(raw, source)
+            check_unpacked(raw, source)
             file = CountedFile(raw, source)
             content = opened(file, source)
             if is_parquet(content):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import math
-import os
+import zlib
 from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "MOST_TEXT",
     "MOST_UNPACKED",
     "CountedFile",
-    "check_promise",
+    "check_unpacked",
     "decoded",
     "file_lines",
     "is_parquet",
@@ -27,13 +29,14 @@ __all__ = [
     "parquet_frame",
 ]
 
-#: The most bytes to which a compressed file is unpacked; a larger table is given unpacked.
+#: The most bytes of fields to which a Parquet file or a table of counts is unpacked.
 MOST_UNPACKED = 1 << 30
+#: The most bytes of text to which a compressed file is unpacked: its rows may take ten times as much memory.
+MOST_TEXT = 1 << 28
 #: The encoding of text that isn't UTF-8 and has no byte-order mark, unless another is named.
 _OTHERWISE = "cp1252"
 
 _LONGEST_LINE = 1 << 24
-_MOST_PACKED = 1032  # bytes in one, by gzip: a file that promises more is cut
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _OTHERS = {
@@ -98,23 +101,26 @@ class CountedFile(io.RawIOBase):
         self.digest.update(memoryview(buffer)[:count])
         self.n_bytes += count
         if self.n_bytes > self._most:
-            raise _too_large(f"more than {self._most:,} bytes", self._source)
+            raise _too_large(self._most, f"more than {self._most:,} bytes", self._source)
         return count
 
 
-def check_promise(raw: io.RawIOBase, source: str) -> None:
-    """Refuse a file compressed by gzip whose last bytes say that it unpacks to too much.
+def check_unpacked(raw: io.RawIOBase, source: str) -> None:
+    """Refuse a file compressed by gzip that unpacks to too much, before any work is done on it.
 
-    They can be wrong, so the bytes are counted too while they are unpacked.
+    It is unpacked once for that, which takes a tenth of the time of reading it. What is wrong with it
+    otherwise is said when it is read. A pipe can be read once only: its bytes are counted meanwhile.
     """
     if not raw.seekable():
         return
     if raw.read(2) == _GZIP:
-        size = raw.seek(0, os.SEEK_END)
-        raw.seek(max(0, size - 4))
-        promised = int.from_bytes(raw.read(4) or b"", "little")
-        if MOST_UNPACKED < promised <= _MOST_PACKED * size:
-            raise _too_large(f"{promised:,} bytes", source)
+        raw.seek(0)
+        size, content = 0, gzip.GzipFile(fileobj=raw, mode="rb")
+        with contextlib.suppress(OSError, EOFError, zlib.error):
+            while size <= MOST_TEXT and (piece := content.read(1 << 20)):
+                size += len(piece)
+        if size > MOST_TEXT:
+            raise _too_large(MOST_TEXT, f"more than {MOST_TEXT:,} bytes", source)
     raw.seek(0)
 
 
@@ -129,7 +135,7 @@ def opened(file: CountedFile, source: str) -> io.BufferedReader:
     """
     content: io.BufferedReader = io.BufferedReader(file, buffer_size=1 << 20)
     if content.peek(2)[:2] == _GZIP:
-        unpacked = CountedFile(gzip.GzipFile(fileobj=content, mode="rb"), source, MOST_UNPACKED)
+        unpacked = CountedFile(gzip.GzipFile(fileobj=content, mode="rb"), source, MOST_TEXT)
         content = io.BufferedReader(unpacked, buffer_size=1 << 20)
     begin = content.peek(16)[:16]
     kind = next((kind for mark, kind in _OTHERS.items() if begin.startswith(mark)), None)
@@ -174,7 +180,7 @@ def parquet_frame(content: io.BufferedReader, source: str) -> pd.DataFrame:
             sum(groups), 8 * about.num_rows * about.num_columns
         )  # pandas has 8 bytes for each field
         if unpacked > MOST_UNPACKED:
-            raise _too_large(f"{unpacked:,} bytes", source)
+            raise _too_large(MOST_UNPACKED, f"{unpacked:,} bytes", source)
         frame = pd.read_parquet(packed, engine="pyarrow")
     except (ArrowException, OSError, ValueError, KeyError) as error:
         if isinstance(error, TableError):
@@ -235,9 +241,8 @@ def decoded(text: str) -> str:
     return text
 
 
-def _too_large(found: str, source: str) -> TableError:
+def _too_large(most: float, found: str, source: str) -> TableError:
     return TableError(
-        f"Expected at most {MOST_UNPACKED:,} bytes once it is unpacked but found {found} in {source}: "
-        "unpack it, "
-        "and give the unpacked file as CSV"
+        f"Expected at most {most:,} bytes once it is unpacked but found {found} in {source}: unpack it, and "
+        "give the unpacked file as CSV"
     )

@@ -491,3 +491,18 @@ def test_out_is_not_written_over_by_mistake(report_folders, tmp_path, capsys):
     assert "--force" in capsys.readouterr().err
     assert main(["report", folder, "--out", str(out), "--force"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_link_in_a_folder_leads_nowhere(report_folders, tmp_path, capsys):
+    """A folder from somebody else could have a link where the report is to be written."""
+    shutil.copytree(report_folders["run"], tmp_path / "run")
+    (tmp_path / "run" / "report.html").unlink(missing_ok=True)
+    (tmp_path / "run" / "report.html").symlink_to(tmp_path / "precious.txt")
+    (tmp_path / "precious.txt").write_text("precious")
+    assert main(["report", str(tmp_path / "run")]) == 1
+    assert "found a link or a device" in capsys.readouterr().err
+    assert (tmp_path / "precious.txt").read_text() == "precious"
+    (tmp_path / "run" / "result.json").unlink()
+    (tmp_path / "run" / "result.json").symlink_to("/dev/zero")
+    assert main(["report", str(tmp_path / "run"), "--out", str(tmp_path / "page.html")]) == 1
+    assert "found none in" in capsys.readouterr().err

@@ -327,7 +327,12 @@ def test_a_session_of_version_1_goes_on(started: Callable[[str, Path], Path], tm
     with Session.open(folder) as session:
         before = session.status()
     for statement in (
-        "ALTER TABLE events ADD COLUMN chain BLOB NOT NULL DEFAULT x'00'",
+        "ALTER TABLE events RENAME TO without",
+        "CREATE TABLE events (number INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, "
+        "pull INTEGER, intervention TEXT, size INTEGER, note TEXT, flag INTEGER, codes BLOB, fields BLOB, complied BLOB, "
+        "chain BLOB NOT NULL)",
+        "INSERT INTO events SELECT *, x'00' FROM without",
+        "DROP TABLE without",
         "CREATE TABLE snapshot (number INTEGER, chain BLOB, content BLOB, digest BLOB)",
         "PRAGMA user_version = 1",
     ):
@@ -335,6 +340,31 @@ def test_a_session_of_version_1_goes_on(started: Callable[[str, Path], Path], tm
     assert Session.open(folder).status() == before
     drive(folder)
     assert outcome(folder) == outcome(driven(started("screening", tmp_path / "new")))
+
+
+ENDLESS = "WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless)"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        [
+            "ALTER TABLE settings RENAME TO own",
+            f"CREATE VIEW settings AS {ENDLESS} SELECT content FROM own, endless",
+        ],
+        ["CREATE TRIGGER more AFTER INSERT ON events BEGIN DELETE FROM events; END"],
+        ["ALTER TABLE events ADD COLUMN computed AS (hex(zeroblob(400000000)))"],
+        ["CREATE INDEX of_events ON events (hex(at))"],
+    ],
+)
+def test_sql_of_others_is_never_run(
+    statements: list[str], started: Callable[[str, Path], Path], tmp_path: Path
+) -> None:
+    folder = started("ucb", tmp_path / "trial")
+    for statement in statements:
+        changed(folder, statement)
+    with pytest.raises(SessionError, match="tables of a session but found others"):
+        Session.open(folder)
 
 
 def test_a_policy_that_answers_otherwise_is_noticed(

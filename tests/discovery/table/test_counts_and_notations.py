@@ -220,9 +220,13 @@ class TestText:
         path = file(tmp_path, gzip.compress(b"a,b\n" + b"x,y\nz,w\nx,w\nz,y\n" * 100_000), "table.csv.gz")
         assert read_csv(path, progress=lambda *done: seen.append(done)).n_rows == 400_000
         assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+        monkeypatch.setattr(files, "MOST_TEXT", 1 << 20)
         monkeypatch.setattr(files, "MOST_UNPACKED", 1 << 20)
         with pytest.raises(TableError, match=r"at most 1,048,576 bytes once it is unpacked .*: unpack it"):
             read_csv(path)
+        liar = path.read_bytes()[:-4] + b"\x10\0\0\0"  # where gzip says how much it unpacks to
+        with pytest.raises(TableError, match="found more than 1,048,576 bytes"):
+            read_csv(file(tmp_path, liar, "liar.csv.gz"))
         pd.DataFrame({"a": ["x"] * 400_000, "b": ["y", "z"] * 200_000}).to_parquet(tmp_path / "table.parquet")
         with pytest.raises(TableError, match=r"found 6,400,000 bytes"):
             read_csv(tmp_path / "table.parquet")
