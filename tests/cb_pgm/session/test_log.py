@@ -329,8 +329,8 @@ def test_a_session_of_version_1_goes_on(started: Callable[[str, Path], Path], tm
     for statement in (
         "ALTER TABLE events RENAME TO without",
         "CREATE TABLE events (number INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, "
-        "pull INTEGER, intervention TEXT, size INTEGER, note TEXT, flag INTEGER, codes BLOB, fields BLOB, complied BLOB, "
-        "chain BLOB NOT NULL)",
+        "pull INTEGER, intervention TEXT, size INTEGER, note TEXT, flag INTEGER, codes BLOB, fields BLOB, "
+        "complied BLOB, chain BLOB NOT NULL)",
         "INSERT INTO events SELECT *, x'00' FROM without",
         "DROP TABLE without",
         "CREATE TABLE snapshot (number INTEGER, chain BLOB, content BLOB, digest BLOB)",
