@@ -16,7 +16,7 @@ from cb_pgm.policies.registry import POLICIES
 from cb_pgm.session.replay import replay_log
 from cb_pgm.session.replay_report import ReplayReport
 from cb_pgm.session.setup import Setup
-from cb_pgm.session.state import SessionState
+from cb_pgm.session.state import SessionState, ToldRows
 
 REAL = [name for name, kind in POLICIES.items() if not (kind.is_oracle or kind.sets_several)]
 ARMS = {("drug", "low"): 60, ("drug", "high"): 150, ("diet", "some"): 80, ("age", "old"): 3}
@@ -65,10 +65,11 @@ class TestEveryPolicy:
         told: Counter[tuple[Intervention, bytes]] = Counter()
         tell = SessionState._tell
 
-        def recorded(trial: SessionState, intervention: Intervention, rows) -> None:
-            for codes, reward in zip(rows.codes, rows.rewards, strict=True):
-                told[intervention, codes.tobytes() + reward.tobytes()] += 1
-            tell(trial, intervention, rows)
+        def recorded(trial: SessionState, rows: ToldRows) -> None:
+            seen = trial.settings.observations(rows.rows)
+            for codes, reward in zip(seen.codes, seen.rewards, strict=True):
+                told[rows.intervention, codes.tobytes() + reward.tobytes()] += 1
+            tell(trial, rows)
 
         monkeypatch.setattr(SessionState, "_tell", recorded)
         report = replay_log(setup(log, policy=policy), fewest=1, hold_out=0.5)
