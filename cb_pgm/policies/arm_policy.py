@@ -17,7 +17,7 @@ class ArmPolicy(Policy):
     """Base class of policies that choose among a fixed set of arms by the rewards of each arm.
 
     It keeps rows and reward totals per arm in `_arms`, and a prepared `Pull` for each arm in `_pulls`. A
-    subclass implements `_next_pull`, and states the reason for its choice in `_reason`.
+    subclass implements `next_pull`, and states the reason for its choice in `_reason`.
     """
 
     takes_unknown_fields = True
@@ -33,7 +33,7 @@ class ArmPolicy(Policy):
         """The arms that it plays, in order; known once it has begun."""
         return self._arms.arms
 
-    def _begin(self, rng: np.random.Generator) -> None:
+    def begin(self, rng: np.random.Generator) -> None:
         self._arms = ArmTotals(self._chosen_arms())
         self._pulls = [Pull(arm) for arm in self._arms.arms]
 
@@ -44,12 +44,12 @@ class ArmPolicy(Policy):
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
         with self._arms.counting(under_way):
-            return self._next_pull()
+            return self.next_pull()
 
     def why(self, pull: Pull) -> str:
         return f"{self._reason}: {self._arms.describe(pull.intervention, self.mean_text)}"
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
 
     @property

@@ -1,6 +1,6 @@
 """The interface of all policies: `ask` for a pull and `tell` the rows observed, until the caller stops.
 
-A new policy is one file in this package: derive from `Policy`, implement `_begin`, `_next_pull`, `_learn` and
+A new policy is one file in this package: derive from `Policy`, implement `begin`, `next_pull`, `learn` and
 `means`, and add a line to `registry`, whose policies the conformance test goes through.
 """
 
@@ -37,6 +37,15 @@ _DEFAULT_FAILURE_PROB = 0.05  # of a policy whose intervals are its only guarant
 
 class Policy(ABC):
     """Choose interventions from the rows observed so far.
+
+    A policy of your own is a subclass with four methods:
+
+    * ``begin(rng)`` sets up what learning changes; draw from `rng` alone;
+    * ``next_pull()`` returns the `Pull` to make next, one of ``self.possible_arms`` for example;
+    * ``learn(intervention, observations)`` learns from rows;
+    * ``means()`` yields (intervention, rows, mean reward) of what it may recommend.
+
+    Others call ``ask`` and ``tell``. Everything else may be overridden and need not be.
 
     Parameters
     ----------
@@ -107,15 +116,15 @@ class Policy(ABC):
     # -- every policy implements these -----------------------------------------------------------------------
 
     @abstractmethod
-    def _begin(self, rng: np.random.Generator) -> None:
+    def begin(self, rng: np.random.Generator) -> None:
         """Initialise every attribute that learning changes."""
 
     @abstractmethod
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         """Choose the next pull; called once per pending pull."""
 
     @abstractmethod
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         """Learn from the rows observed under `intervention`, whether or not the policy asked for them."""
 
     @abstractmethod
@@ -140,7 +149,7 @@ class Policy(ABC):
     def _learn_rewards(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
         """Learn from rows of which only the rewards are known; all states have the code −1."""
         nothing = np.full((len(rewards), len(self.states)), -1, dtype=np.int16)
-        self._learn(intervention, Observations(nothing, rewards))
+        self.learn(intervention, Observations(nothing, rewards))
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         """Choose a further pull while rows are pending; None if the choice depends on those rows.
@@ -163,7 +172,7 @@ class Policy(ABC):
         if self._rng is None:
             self._start()
         if intervention:
-            self._learn(intervention, observations)
+            self.learn(intervention, observations)
         return bool(intervention)
 
     def why(self, pull: Pull) -> str:
@@ -308,7 +317,7 @@ class Policy(ABC):
         twin = copy.copy(self)
         twin._pending = None
         twin._rng = rng
-        twin._begin(rng)
+        twin.begin(rng)
         return twin
 
     def ask(self) -> Pull:
@@ -316,7 +325,7 @@ class Policy(ABC):
         if self._pending is None:
             if self._rng is None:
                 self._start()
-            self._pending = self._next_pull()
+            self._pending = self.next_pull()
         return self._pending
 
     def ask_beside(self, outstanding: Iterable[Pull]) -> Pull | None:
@@ -354,7 +363,7 @@ class Policy(ABC):
         if self._rng is None:
             self._start()
         self._pending = None
-        self._learn(pull.intervention, observations)
+        self.learn(pull.intervention, observations)
 
     def tell_rewards(self, intervention: Intervention, rewards: NDArray[np.float64]) -> None:
         """Report rows of `intervention` in which other variables' states are unknown, by their rewards.
@@ -368,7 +377,7 @@ class Policy(ABC):
 
     def _start(self) -> None:
         self._rng = np.random.default_rng(0)
-        self._begin(self._rng)
+        self.begin(self._rng)
 
     def _check(self, observations: Observations) -> None:
         size, n = observations.codes.shape

@@ -147,8 +147,8 @@ class CNUCB(ScreeningUCB):
 
     # -- state -----------------------------------------------------------------------------------------------
 
-    def _begin(self, rng: np.random.Generator) -> None:
-        super()._begin(rng)
+    def begin(self, rng: np.random.Generator) -> None:
+        super().begin(rng)
         self.result: search.SearchResult | None = None
         self._asked: list[QueryRecord] = []
         self._asked_until, self._ask_again_at = 0, 0.0
@@ -226,8 +226,8 @@ class CNUCB(ScreeningUCB):
 
     # -- choosing --------------------------------------------------------------------------------------------
 
-    def _next_pull(self) -> Pull:
-        return self._query_pull({}) or super()._next_pull()
+    def next_pull(self) -> Pull:
+        return self._query_pull({}) or super().next_pull()
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         pull = self._query_pull(under_way)
@@ -276,6 +276,6 @@ class CNUCB(ScreeningUCB):
 
     # -- learning --------------------------------------------------------------------------------------------
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         self._evidence.add(intervention, observations)
-        super()._learn(intervention, observations)
+        super().learn(intervention, observations)

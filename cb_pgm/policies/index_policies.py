@@ -56,7 +56,7 @@ class IndexPolicy(ArmPolicy):
     log_log_weight = 0.0
 
     @final
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         return self._pulls[int(highest_index(*self._state()))]
 
     @final

@@ -112,7 +112,7 @@ class PosteriorSampling(Policy):
             tuned=self.tuned,
         )
 
-    def _begin(self, rng: np.random.Generator) -> None:
+    def begin(self, rng: np.random.Generator) -> None:
         self._draws, self._seeds = rng, list[int]()
         self._can_be_set = np.array(
             [state in self.settable.get(name, ()) for name, values in self.states.items() for state in values]
@@ -131,7 +131,7 @@ class PosteriorSampling(Policy):
 
     # -- choosing --------------------------------------------------------------------------------------------
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         if not self._seeds:
             self._seeds = self._draws.integers(2**32, size=1024).tolist()
         self._drawn = self.hypotheses.draw(self._seeds.pop(), self._can_be_set)
@@ -148,7 +148,7 @@ class PosteriorSampling(Policy):
         return pull
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
-        pull = self._next_pull()
+        pull = self.next_pull()
         if self._drawn.states:
             return pull  # a further draw spreads by itself
         with self._arms.counting(under_way):
@@ -170,7 +170,7 @@ class PosteriorSampling(Policy):
             known = self._numbers[intervention] = len(self._numbers), positions
         return known
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         self._arms.add(intervention, observations.rewards)
         if len(intervention) > 1:
             known_rows, total = self._joint_rows.get(intervention, (0, 0.0))
@@ -183,7 +183,7 @@ class PosteriorSampling(Policy):
         codes = np.full((len(rewards), len(self.states)), -1, dtype=np.int16)
         for name, state in intervention.items():
             codes[:, self._variables.index(name)] = self.states[name].index(state)
-        self._learn(intervention, Observations(codes, rewards))
+        self.learn(intervention, Observations(codes, rewards))
 
     def warm_start(self, intervention: Intervention, observations: Observations) -> bool:
         if not super().warm_start(intervention, observations):
@@ -302,8 +302,8 @@ class ScreeningUCB(PosteriorSampling):
     def budget(self) -> FailureBudget:
         return self._budget
 
-    def _begin(self, rng: np.random.Generator) -> None:
-        super()._begin(rng)
+    def begin(self, rng: np.random.Generator) -> None:
+        super().begin(rng)
         self.screening = Screening(self.hypotheses, self.budget.identification)
         self._questions = DiscriminatingPulls(
             self.hypotheses,
@@ -320,10 +320,10 @@ class ScreeningUCB(PosteriorSampling):
 
     # -- choosing --------------------------------------------------------------------------------------------
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         asked = self._questions.next(self._arms.rounds) if self.explore == "identify" else ()
         if not asked:
-            return super()._next_pull()
+            return super().next_pull()
         self._drawn = Drawn("question", asked)
         pull = self._pull(self._drawn)
         self._costs[pull.intervention] = self._questions.cost
@@ -331,15 +331,15 @@ class ScreeningUCB(PosteriorSampling):
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         with self._arms.counting(under_way):
-            pull = ScreeningUCB._next_pull(self)
+            pull = ScreeningUCB.next_pull(self)
             if self._drawn.kind == "question" and pull.intervention in under_way:
-                return super()._next_pull()  # the rows to come will do
+                return super().next_pull()  # the rows to come will do
             return pull
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         # A question may be asked for more rows than one, in a batch.
         self._questions.charge(self._costs.pop(intervention, 0.0) * len(observations))
-        super()._learn(intervention, observations)
+        super().learn(intervention, observations)
 
     def why(self, pull: Pull) -> str:
         if self._drawn.kind != "question":

@@ -28,12 +28,12 @@ class ThompsonSampling(ArmPolicy):
     name = "thompson"
     _reason = "the highest draw from the posterior of its mean"
 
-    def _begin(self, rng: np.random.Generator) -> None:
-        super()._begin(rng)
+    def begin(self, rng: np.random.Generator) -> None:
+        super().begin(rng)
         self._draw = rng
         self._trials = ArmTotals(self.arms)  # the same rows, each reward a trial
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         return self._pulls[int(np.argmax(self._draws()))]
 
     def _draws(self) -> NDArray[np.float64]:
@@ -48,10 +48,10 @@ class ThompsonSampling(ArmPolicy):
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
         with self._arms.counting(under_way), self._trials.counting(under_way):
-            return self._next_pull()
+            return self.next_pull()
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
-        super()._learn(intervention, observations)
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
+        super().learn(intervention, observations)
         if self._has_unit_rewards:
             trials = self._draw.random(len(observations)) < observations.rewards
             self._trials.add(intervention, trials.astype(np.float64))

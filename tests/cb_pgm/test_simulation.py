@@ -39,13 +39,13 @@ class Scripted(Policy):
         self.script = [Pull(Intervention(do), size) for do, size in script]
         self.name_after = name_after
 
-    def _begin(self, rng: np.random.Generator) -> None:
+    def begin(self, rng: np.random.Generator) -> None:
         self.turn = self.rows = 0
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         return self.script[self.turn % len(self.script)]
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         self.turn += 1
         self.rows += len(observations)
 

@@ -140,8 +140,8 @@ class BackdoorBandit(ArmPolicy):
     def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
         return super().from_context(context, **({"graph": context.graph} | settings))
 
-    def _begin(self, rng: np.random.Generator) -> None:
-        super()._begin(rng)
+    def begin(self, rng: np.random.Generator) -> None:
+        super().begin(rng)
         self._draw = rng
         self._seen: list[Observations] = [] if self._observed is None else [self._observed]
         self._priors: tuple[_Prior, ...] | None = None
@@ -153,14 +153,14 @@ class BackdoorBandit(ArmPolicy):
             self._priors = None
         return True
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         self._check_rewards(observations)
-        super()._learn(intervention, observations)
+        super().learn(intervention, observations)
         position = self._arms.position(intervention)
         if position is not None and self._priors is not None:
             self._update(next(prior for prior in self._priors if position < prior.arms.stop))
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         if self._priors is None:
             self._priors = self._from_table()
             for prior in self._priors:
@@ -172,7 +172,7 @@ class BackdoorBandit(ArmPolicy):
         return self._pulls[int(np.argmax(self._draw.beta(first, second)))]
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
-        return self._next_pull()  # another draw from the posterior so far
+        return self.next_pull()  # another draw from the posterior so far
 
     def _check_rewards(self, observations: Observations) -> None:
         rewards = observations.rewards

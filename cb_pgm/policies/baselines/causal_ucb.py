@@ -128,13 +128,13 @@ class CausalUCB(ArmPolicy):
         }
         return super().from_context(context, **(known | settings))
 
-    def _begin(self, rng: np.random.Generator) -> None:
-        super()._begin(rng)
+    def begin(self, rng: np.random.Generator) -> None:
+        super().begin(rng)
         self._shares = self._all_shares[: len(self.arms)]
         self._rows: NDArray[np.float64] = np.zeros(self._shares.shape[1])
         self._totals: NDArray[np.float64] = np.zeros(self._shares.shape[1])
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         return self._pulls[int(np.argmax(self._shares @ self._bounds()))]
 
     def _bounds(self) -> NDArray[np.float64]:
@@ -156,7 +156,7 @@ class CausalUCB(ArmPolicy):
             expected += under_way.get(arm, 0) * shares
         self._rows = self._rows + expected
         self._totals = self._totals + expected * (before[1] / np.maximum(before[0], 1.0))
-        pull = self._next_pull()
+        pull = self.next_pull()
         self._rows, self._totals = before
         return pull
 
@@ -168,8 +168,8 @@ class CausalUCB(ArmPolicy):
             self._count(observations)
         return True
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
-        super()._learn(intervention, observations)
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
+        super().learn(intervention, observations)
         self._count(observations)
         if not intervention:
             self._rows[-1] += len(observations)

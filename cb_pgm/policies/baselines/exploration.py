@@ -61,7 +61,7 @@ class ExploreThenUCB(Policy):
                 if record.rows:
                     yield intervention, record.rows, record.mean
 
-    def _begin(self, rng: np.random.Generator) -> None:
+    def begin(self, rng: np.random.Generator) -> None:
         self._records = Records(self.states)
         self._found: tuple[str, ...] = ()
         self._fallback: str | None = None
@@ -69,7 +69,7 @@ class ExploreThenUCB(Policy):
         self._rounds = 0
         self._plan = self._explore(rng)
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         if self._arms is None:
             pull = next(self._plan, None)
             if pull is not None:
@@ -79,12 +79,12 @@ class ExploreThenUCB(Policy):
         return self._pulls[self._highest(self._arms)]
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
-        pull = self._next_pull()
+        pull = self.next_pull()
         if self._arms is None:
             missing = pull.size - under_way.get(pull.intervention, 0)
             return replace(pull, size=missing) if missing > 0 else None
         with self._arms.counting(under_way):
-            return self._next_pull()
+            return self.next_pull()
 
     def why(self, pull: Pull) -> str:
         if self._arms is None:
@@ -95,7 +95,7 @@ class ExploreThenUCB(Policy):
     def candidates(self) -> tuple[tuple[str, ...], ...] | None:
         return (self.reward_variables,) if self._found else None
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         self._rounds += len(observations)
         if self._arms is None:
             self._records.add(intervention, observations)

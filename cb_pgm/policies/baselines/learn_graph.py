@@ -78,8 +78,8 @@ class LearnGraphThenUCB(GraphPolicy, ExploreThenUCB):
     def _highest(self, arms: ArmTotals) -> int:
         return arms.highest_moss(self.noise_scale)
 
-    def _begin(self, rng: np.random.Generator) -> None:
-        super()._begin(rng)
+    def begin(self, rng: np.random.Generator) -> None:
+        super().begin(rng)
         self.learnt: EssentialGraph | None = None
 
     def _explore(self, rng: np.random.Generator) -> Iterator[Pull]:

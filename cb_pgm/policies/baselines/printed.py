@@ -39,9 +39,9 @@ class PrintedCNUCB(GraphPolicy, ExploreThenUCB):
     def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
         return super().from_context(context, **({"evidence": "fixed"} | settings))
 
-    def _begin(self, rng: np.random.Generator) -> None:
+    def begin(self, rng: np.random.Generator) -> None:
         self._clique: tuple[str, ...] = ()
-        super()._begin(rng)
+        super().begin(rng)
 
     def _explore(self, rng: np.random.Generator) -> Iterator[Pull]:
         evidence = FixedEvidence(self.states, self.settable, self.marginals, self.requirements)

@@ -67,7 +67,7 @@ class _RandomSets(Policy):
         self._cards = [len(values) for values in self.settable.values()]
         self._n_all = _sets_of_states(self._cards, self.set_size)
 
-    def _begin(self, rng: np.random.Generator) -> None:
+    def begin(self, rng: np.random.Generator) -> None:
         self._draw = rng
         self._order = self._random_order(rng)
         self._made = ArmTotals(self._with_do(()))
@@ -103,7 +103,7 @@ class _RandomSets(Policy):
                 drawn.add(arm)
                 yield arm
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         self._made.add(intervention, observations.rewards)
         self._records.add(intervention, observations)
         self._credit(intervention, observations)
@@ -181,9 +181,9 @@ class UCBPlus(_RandomSets):
         chance = math.comb(m, k) / (math.comb(n, k) * float(max(self._cards)) ** k)
         return min(self._n_all, max(1, math.ceil(math.log(max(horizon, 2)) / 2 / chance)))
 
-    def _begin(self, rng: np.random.Generator) -> None:
+    def begin(self, rng: np.random.Generator) -> None:
         self._shown = ArmTotals(self._with_do(()))  # by the rows that show an intervention's states
-        super()._begin(rng)
+        super().begin(rng)
 
     def _start_horizon(self) -> None:
         missing = min(self._n_arms(self._horizon), _MOST_ARMS) + self.plays_do - len(self._shown.arms)
@@ -199,7 +199,7 @@ class UCBPlus(_RandomSets):
                 self._columns[place, at] = column[name]
                 self._codes[place, at] = self.states[name].index(state)
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         rows = self._shown.rows
         if not rows.all():
             return self._pulls[int(np.argmin(rows > 0))]
@@ -208,7 +208,7 @@ class UCBPlus(_RandomSets):
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull:
         with self._shown.counting(under_way):
-            return self._next_pull()
+            return self.next_pull()
 
     def why(self, pull: Pull) -> str:
         seen = self._shown.describe(pull.intervention, self.mean_text)
@@ -276,7 +276,7 @@ class UnknownKUCBPlus(_RandomSets):
         order = np.argsort(-totals[tried] / rows[tried], kind="stable")
         return [int(number) for number in tried[order[:size]]]
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         made, repeats = self._made, self._repeats
         rows = np.append(made.rows[self._open], [one.rows for one in repeats]).astype(np.int64)
         totals = np.append(made.totals[self._open], [one.total for one in repeats])

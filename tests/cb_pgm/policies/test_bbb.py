@@ -174,7 +174,7 @@ class TestBackdoorBandit:
         warm = BackdoorBandit(STATES).fresh(np.random.default_rng(0))
         assert warm.warm_start(Intervention(), TABLE)
         told = BackdoorBandit(STATES, observed=TABLE).fresh(np.random.default_rng(0))
-        assert [warm._next_pull() for _ in range(50)] == [told._next_pull() for _ in range(50)]
+        assert [warm.next_pull() for _ in range(50)] == [told.next_pull() for _ in range(50)]
 
     def test_a_table_saves_most_of_the_regret(self) -> None:
         """Asia, 10,000 rows: less than half of Thompson sampling's regret in 1,000 rounds, 3 runs each."""

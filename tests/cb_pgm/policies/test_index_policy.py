@@ -21,13 +21,13 @@ class RoundByRound(Policy):
         super().__init__(played.states, noise_scale=played.noise_scale, settable=played.settable)
         self.played = played
 
-    def _begin(self, rng: np.random.Generator) -> None:
+    def begin(self, rng: np.random.Generator) -> None:
         self.played = self.played.fresh(rng)
 
-    def _next_pull(self) -> Pull:
+    def next_pull(self) -> Pull:
         return self.played.ask()
 
-    def _learn(self, intervention: Intervention, observations: Observations) -> None:
+    def learn(self, intervention: Intervention, observations: Observations) -> None:
         self.played.tell(Pull(intervention, len(observations)), observations)
 
     def means(self) -> Iterable[tuple[Intervention, int, float]]:

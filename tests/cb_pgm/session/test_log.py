@@ -375,7 +375,7 @@ def test_a_policy_that_answers_otherwise_is_noticed(
         session.ask()
     from cb_pgm.policies.index_policies import UCB
 
-    monkeypatch.setattr(UCB, "_next_pull", lambda policy: policy._pulls[-1])
+    monkeypatch.setattr(UCB, "next_pull", lambda policy: policy._pulls[-1])
     with pytest.raises(SessionError, match="use the versions of cb-pgm and numpy"):
         Session.open(folder)
 
