@@ -82,8 +82,9 @@ def _draw_rows(axes: Axes, found: pd.DataFrame) -> None:
         )
         axes.scatter(rival, at, marker="o", color=BLACK, s=34, zorder=3)
         axes.scatter(ours, at, marker="*", color=VERMILION, s=130, zorder=4)
-        if pd.notna(row.floor):
-            axes.scatter(max(row.floor, LEAST), at, marker="|", color=GREY, s=90, zorder=2)
+        for loss, shape in ((row.oracle, "|"), (row.floor, "<")):
+            if pd.notna(loss):
+                axes.scatter(max(loss, LEAST), at, marker=shape, color=GREY, s=60, zorder=2, linewidths=1)
     _rows_axis(axes, names, height)
     axes.set_title("Artificial systems: reward lost", loc="left")
 
@@ -124,6 +125,7 @@ def _draw_legend(figure: Figure) -> None:
             "o", BLACK, 7
         ),
         "a policy that knows the causes": mark("|", GREY, 12),
+        "the floor: no policy loses less on such systems, where it is known": mark("<", GREY, 7),
         "red line: screening loses more than the best rival": Line2D([], [], color=VERMILION),
         "networks: small, middle, large marks for 0, 1,000 and 10,000 rows seen before the first round": mark(
             "*", VERMILION, 8

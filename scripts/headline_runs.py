@@ -19,6 +19,7 @@ import numpy as np
 from headline_settings import COMMON, Setting
 
 from cb_pgm import CausalSystem, Intervention, Policy, instances, search, simulate
+from cb_pgm.errors import CausalSystemError
 from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE
 from cb_pgm.policies.baselines.pomis import POMISBandit
 from cb_pgm.policies.baselines.raps import Reply, parent_search, raps_batch_size
@@ -26,6 +27,7 @@ from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy, policy_kind
 from cb_pgm.simulation import drawn_rows
 from cb_pgm.theory.information_bound import least_pulls, proven_least_pulls
+from cb_pgm.theory.regret_floor import regret_floor
 
 FAILURE_PROB = 0.05
 ROWS_AT_ONCE = 20_000
@@ -45,6 +47,7 @@ POLICIES = (
     "cn-ucb",
     "learn-graph",
     "screening",
+    "posterior-sampling",
     "causal-ucb",
     "pomis",
     "oracle",
@@ -109,6 +112,7 @@ def play(setting: Setting, instance: int, seed: int) -> Played:
     }
     # How much more than the best arm on one variable the best setting of several has.
     beyond = best_mean(system, policies.values()) - system.best_arm()[1]
+    floor = None if setting.rows else floor_of(system, setting.horizon)
     rows, curves = [], []
     for name, policy in policies.items():
         row = {
@@ -120,6 +124,7 @@ def play(setting: Setting, instance: int, seed: int) -> Played:
             "horizon": setting.horizon,
             "table_rows": setting.rows,
             "policy": name,
+            "regret_floor": floor,
             "noise_scale": policy.noise_scale,
             "reward_gap": context.reward_gap,
             "effect_gap": context.effect_gap,
@@ -162,6 +167,14 @@ def play(setting: Setting, instance: int, seed: int) -> Played:
             for t, lost in zip(run.rounds, regrets, strict=True)
         ]
     return Played(rows, curves)
+
+
+def floor_of(system: CausalSystem, horizon: int) -> float | None:
+    """Return the regret that no policy avoids on such systems; None but for one parent that can be set."""
+    try:
+        return regret_floor(system, horizon)
+    except CausalSystemError:
+        return None
 
 
 def can_play(name: str, context: PolicyContext) -> bool:

@@ -41,6 +41,7 @@ COMMON = (
     "cn-ucb-fixed",
     "cn-ucb",
     "screening",
+    "posterior-sampling",
     "causal-ucb",
     "oracle",
 )
