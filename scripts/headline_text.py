@@ -48,7 +48,7 @@ def as_markdown(table: pd.DataFrame) -> str:
         "where it needs more than T pulls, which it says. –: not played, as the policy needs rewards in",
         "[0, 1], a table, or a true graph. All know σ (screening and causal-ucb that of the reward given its",
         "parents); those that use it, the true essential graph with exact marginals and gaps. floor: what no",
-        "policy avoids both here and where another state of the parent is the best (`cb_pgm.theory`), for one",
+        "policy avoids both here and where another state of the parent is best (`cb_pgm.theory`), for one",
         "parent and no table. posterior-sampling plays as screening does, without its doubts and its test.",
         "",
         "| system | T | floor | " + " | ".join(policies) + " | RAPS by its printed B |",
