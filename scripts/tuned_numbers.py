@@ -54,7 +54,7 @@ def variants() -> dict[str, Tuned]:
         for factor, name in ((0.5, "× ½"), (2, "× 2")):
             changed = max(1, round(value * factor)) if isinstance(value, int) else value * factor
             found[f"{one.name} {name}"] = replace(plain, **{one.name: changed})
-    for name in ("own", "split", "novel", "arms"):
+    for name in ("split", "novel", "arms"):
         found[f"without {name}"] = replace(plain, **{name: 0.0})
     return found | {"sets alone": SETS_ALONE}
 
