@@ -121,6 +121,7 @@ def headline_row(
         "correct": None,
         "batch": None,
         "raps_pulls_as_printed": 5e4,
+        "regret_floor": 12.0,
     }
     return row | known
 
