@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import (
+    Annotated,
     Any,
     Literal,
     NotRequired,
@@ -19,9 +20,14 @@ from typing import (
     is_typeddict,
 )
 
-__all__ = ["decoded"]
+from discovery.wording import did_you_mean
+
+__all__ = ["Check", "decoded"]
 
 Kind = TypeVar("Kind")
+
+#: Says of a value what was expected instead; None where it is right.
+Check = Callable[[Any], str | None]
 
 _LARGEST = 2**128  # of seeds
 _NAMES = {int: "a whole number", float: "a finite number", str: "a text", bool: "true or false"}
@@ -36,7 +42,7 @@ def decoded(kind: type[Kind], content: Any, where: str = "") -> Kind:
         What JSON can hold: bool, int, float, str, None, literals, mappings from str, tuples and lists,
         unions of these, Any, and dataclasses and typed dictionaries of these. Unknown keys of a dataclass
         are refused, those of a typed dictionary kept. Fields with the metadata ``{"in_file": False}`` aren't
-        read.
+        read. ``Annotated[kind, check]`` is a kind whose values a `Check` has to pass.
     content
         What `json.loads` returned.
     where
@@ -66,6 +72,11 @@ def decoded(kind: type[Kind], content: Any, where: str = "") -> Kind:
 def _value(kind: Any, content: Any, where: str) -> Any:
     if kind is Any:
         return content
+    if get_origin(kind) is Annotated:
+        kind, check = get_args(kind)
+        value = _value(kind, content, where)
+        said = check(value)
+        return _checked(value, said is None, str(said), content, where)
     if kind in (None, type(None)):
         return _checked(None, content is None, "null", content, where)
     if kind is float:
@@ -99,7 +110,8 @@ def _record(kind: Any, content: Any, where: str) -> Any:
     _checked(content, isinstance(content, Mapping), "an object", content, where)
     others = {key: content[key] for key in content if key not in hints}
     if others and not is_typeddict(kind):
-        raise _fault(f"one of {', '.join(hints)}", next(iter(others)), where)
+        odd = next(iter(others))
+        raise ValueError(f"{_fault('known keys', odd, where)} ({did_you_mean(str(odd), list(hints))})")
     for key in hints:
         if key in needed and key not in content:
             raise ValueError(f"expected {_within(where, key)} but found none")
@@ -110,10 +122,8 @@ def _record(kind: Any, content: Any, where: str) -> Any:
 @cache
 def _shape(kind: Any) -> tuple[dict[str, Any], frozenset[str]]:
     """Return the types of the keys, and the keys that are needed."""
-    if is_typeddict(kind):
-        given = get_type_hints(
-            kind, include_extras=True
-        )  # the class itself can't tell in annotations as text
+    if is_typeddict(kind):  # which can't itself tell what is required where annotations are text
+        given = get_type_hints(kind, include_extras=True)
         optional = {key for key, hint in given.items() if get_origin(hint) is NotRequired}
         return get_type_hints(kind), frozenset(given) - optional
     fields = [each for each in dataclasses.fields(kind) if each.metadata.get("in_file", True)]
@@ -122,7 +132,7 @@ def _shape(kind: Any) -> tuple[dict[str, Any], frozenset[str]]:
     twin = type(
         "_", (), {"__annotations__": {each.name: each.type for each in fields}, "__module__": kind.__module__}
     )
-    return get_type_hints(twin), frozenset(needed)
+    return get_type_hints(twin, include_extras=True), frozenset(needed)
 
 
 def _union(parts: tuple[Any, ...], content: Any, where: str) -> Any:

@@ -222,11 +222,12 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, make_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 from cb_pgm import instances
+from cb_pgm.decoding import Check, decoded
 from cb_pgm.errors import PolicyError, StudyError
 from cb_pgm.instances.copy_model import CopyOptions
 from cb_pgm.policies.registry import POLICIES, own_policy
@@ -240,39 +241,18 @@ from discovery.wording import did_you_mean, listed
 
 __all__ = ["Cell", "Part", "Study"]
 
+Kind = TypeVar("Kind")
+
 _LARGEST = 10**15  # float64 tells all whole numbers up to this
 _MOST_PARTS = 100_000  # choices of one kind
 _MOST_CELLS = 10_000_000
 #: Parameters that a file can't give: the study seeds an instance, and a list stands for several systems.
 _NOT_IN_A_FILE = ("seed", "reward_means", "weights")
 
-#: Says of a value what was expected instead; None where it is right.
-Check = Callable[[Any], str | None]
-
-
-def _anything(_: Any) -> str | None:
-    return None
-
-
-def _text(value: Any) -> str | None:
-    return None if isinstance(value, str) else "a text in quotation marks"
-
-
-def _path(value: Any) -> str | None:
-    return None if isinstance(value, str | os.PathLike) else "the path of a file"
-
-
-def _probability(value: Any) -> str | None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return None if number and 0 < value < 1 else "between 0 and 1"
-
 
 def _whole(least: int = 1, most: int = _LARGEST) -> Check:
-    def check(value: Any) -> str | None:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return None if whole and least <= value <= most else f"whole and at least {least}, at most {most:,}"
-
-    return check
+    words = f"a whole number from {least} to {most:,}"
+    return lambda value: None if least <= value <= most else words
 
 
 def _one_of(choices: Iterable[str]) -> Check:
@@ -280,35 +260,80 @@ def _one_of(choices: Iterable[str]) -> Check:
     return lambda value: None if value in known else f"one of {listed(known, most=len(known), last='or')}"
 
 
-def _some(check: Check) -> Check:
-    """Return the check of a value, or of each value of a list that isn't empty."""
-
-    def each(value: Any) -> str | None:
-        values = value if isinstance(value, list) else [value]
-        return next((said for said in map(check, values) if said), None if values else "at least one")
-
-    return each
+def _probability(value: float) -> str | None:
+    return None if 0 < value < 1 else "a number between 0 and 1"
 
 
-_TABLES = dict.fromkeys(("system", "graph", "policy"), _anything)
-_STUDY: Mapping[str, Check] = {
-    "title": _text,
-    "seed": _whole(0, 2**128),
-    "runs": _whole(),
-    "horizons": _some(_whole()),
-    "failure_prob": _probability,
-    **_TABLES,
-}
-_EVERY_SYSTEM: Mapping[str, Check] = {"label": _text, "rows": _whole(0)}
-_NETWORK: Mapping[str, Check] = {"network": _path, "reward": _text}
-_TABLE: Mapping[str, Check] = {
-    **dict.fromkeys(TABLE_KEYS, _anything),
-    "reward": _text,
-    "method": _one_of(METHODS),
-}
-_ORACLE: Mapping[str, Check] = {"source": _anything, "rows": _whole(20), "label": _text}
-_ESTIMATED: Mapping[str, Check] = {**_ORACLE, "method": _one_of(METHODS)}
-_POLICY: Mapping[str, Check] = {"name": _text, "label": _text, "max_parents": _whole()}
+def _some(value: list[Any]) -> str | None:
+    return None if value else "at least one"
+
+
+Count = Annotated[int, _whole()]
+Rows = Annotated[int, _whole(20)]
+Tables = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Keys:
+    """The keys of a file; those of its tables, below, are checked once for each choice."""
+
+    title: str = ""
+    seed: Annotated[int, _whole(0, 2**128)] = 0
+    runs: Count = 1
+    horizons: Annotated[list[Count], _some] = field(default_factory=lambda: [100_000])
+    failure_prob: Annotated[float, _probability] = 0.05
+    system: Tables = field(default_factory=list)
+    graph: Tables = field(default_factory=lambda: [{"source": "oracle"}])
+    policy: Tables = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _System:
+    label: str = ""
+    rows: Annotated[int, _whole(0)] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Network(_System):
+    network: Any  # a path, also as a value from Python
+    reward: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TableKeys(_System):
+    table: Any  # a path, or a data frame from Python
+    reward: str
+    method: Annotated[str, _one_of(METHODS)] = METHODS[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Graph:
+    source: Annotated[str, _one_of(("oracle", "estimated"))]
+    rows: Rows = 20
+    label: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Estimated(_Graph):
+    method: Annotated[str, _one_of(METHODS)] = METHODS[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Policy:
+    name: str
+    label: str = ""
+    max_parents: Count = 1
+
+
+def _with_keys(kind: type[Any], required: Iterable[str], optional: Iterable[str]) -> type[Any]:
+    """Return the dataclass with further keys, whose values are checked where they are used."""
+    keys: list[Any] = [(key, Any) for key in required]
+    keys += [(key, Any, field(default=None)) for key in optional]
+    own = {"__module__": __name__}
+    return make_dataclass(kind.__name__, keys, bases=(kind,), namespace=own, kw_only=True, frozen=True)
+
+
+_Table = _with_keys(_TableKeys, [], [key for key in TABLE_KEYS if key not in _TableKeys.__dataclass_fields__])
 
 
 @dataclass(frozen=True)
@@ -402,19 +427,20 @@ class Study:
         StudyError
             As in `from_toml`.
         """
-        _check(content, _STUDY, where)
-        graphs = _parts({"graph": [{"source": "oracle"}], **content}, "graph", where, _graph)
+        horizons = content.get("horizons", [100_000])
+        several = {"horizons": horizons if isinstance(horizons, list) else [horizons]}
+        keys = _decoded(_Keys, {**content, **several}, where)
+        graphs = _parts(keys.graph, "graph", where, _graph)
         rows = max(graph.get("rows", 0) for graph in graphs)
-        horizons = content.get("horizons", 100_000)
         study = cls(
-            title=content.get("title", ""),
-            seed=content.get("seed", 0),
-            runs=content.get("runs", 1),
-            horizons=tuple(horizons if isinstance(horizons, list) else [horizons]),
-            failure_prob=float(content.get("failure_prob", 0.05)),
-            systems=_parts(content, "system", where, lambda part, at: _system(part, at, folder, rows)),
+            title=keys.title,
+            seed=keys.seed,
+            runs=keys.runs,
+            horizons=tuple(keys.horizons),
+            failure_prob=keys.failure_prob,
+            systems=_parts(keys.system, "system", where, lambda part, at: _system(part, at, folder, rows)),
             graphs=graphs,
-            policies=_parts(content, "policy", where, _policy),
+            policies=_parts(keys.policy, "policy", where, _policy),
         )
         if study.n_cells() > _MOST_CELLS:
             raise StudyError(
@@ -481,11 +507,10 @@ def needs_graph(policy: Part) -> bool:
 
 
 def _parts(
-    content: Mapping[str, Any], kind: str, where: str, part_of: Callable[[dict[str, Any], str], Part]
+    tables: Tables, kind: str, where: str, part_of: Callable[[dict[str, Any], str], Part]
 ) -> tuple[Part, ...]:
     """Return a part for each choice of the tables of a kind, in which lists stand for several choices."""
-    tables = content.get(kind)
-    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+    if not tables:
         raise StudyError(f"Expected at least one [[{kind}]] in {where} but found none: add one")
     values = [
         [
@@ -528,7 +553,7 @@ def _with_rows(system: Part, rows: int) -> Part:
 
 
 def _network(part: dict[str, Any], where: str, folder: Path) -> Part:
-    _check(part, {**_NETWORK, **_EVERY_SYSTEM}, where, required=("reward",))
+    _decoded(_Network, part, where)
     path = _found(part["network"], where, folder)
     rows = f", {part['rows']} rows" if "rows" in part else ""
     system = _labelled(part | {"network": path.as_posix()}, f"{path.stem} {part['reward']}{rows}")
@@ -536,7 +561,7 @@ def _network(part: dict[str, Any], where: str, folder: Path) -> Part:
 
 
 def _table(part: dict[str, Any], where: str, folder: Path) -> Part:
-    _check(part, {**_TABLE, **_EVERY_SYSTEM}, where, required=("reward",))
+    _decoded(_Table, part, where)
     part = {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
     if isinstance(part["table"], str | os.PathLike):
         path = _found(part["table"], where, folder)
@@ -553,10 +578,10 @@ def _table(part: dict[str, Any], where: str, folder: Path) -> Part:
 def _instance(part: dict[str, Any], where: str, _: Path) -> Part:
     name = part["instance"]
     if said := _one_of(instances.__all__)(name):
-        raise StudyError(f"Expected instance to be {said} but found {name!r} in {where}")
-    keys = _instance_keys(name)
-    known = {"instance": _text, **dict.fromkeys(keys, _anything), **_EVERY_SYSTEM}
-    _check(part, known, where, required=[key for key, required in keys.items() if required])
+        raise StudyError(f"Expected {said} at instance but found {name!r} in {where}")
+    keys = {"instance": True} | _instance_keys(name)
+    optional = [key for key, required in keys.items() if not required]
+    _decoded(_with_keys(_System, [key for key in keys if key not in optional], optional), part, where)
     settings = ", ".join(f"{key}={value}" for key, value in part.items() if key not in ("instance", "label"))
     return _labelled(part, f"{name}({settings})")
 
@@ -576,9 +601,7 @@ def _instance_keys(name: str) -> dict[str, bool]:
 
 def _graph(part: dict[str, Any], where: str) -> Part:
     source = part.get("source")
-    if said := _one_of(("oracle", "estimated"))(source):
-        raise StudyError(f"Expected source to be {said} but found {source!r} in {where}")
-    _check(part, _ORACLE if source == "oracle" else _ESTIMATED, where)
+    _decoded(_Estimated if source == "estimated" else _Graph, part, where)
     if source == "oracle":
         return _labelled(part, f"oracle {part['rows']} rows" if "rows" in part else "oracle")
     part = {"source": source, "method": part.get("method", METHODS[0])} | part
@@ -588,16 +611,16 @@ def _graph(part: dict[str, Any], where: str) -> Part:
 
 def _policy(part: dict[str, Any], where: str) -> Part:
     name = part.get("name")
-    own = {key: value for key, value in part.items() if key not in _POLICY}
+    own = {key: value for key, value in part.items() if key not in _Policy.__dataclass_fields__}
     if not isinstance(name, str) or (name not in POLICIES and ":" not in name):
         raise StudyError(
             f"Expected a policy's name, or module:attribute for one of your own, but found {name!r} in "
             f"{where}: {did_you_mean(name, POLICIES)}"
         )
     if name in POLICIES:
-        _check(part, _POLICY, where)
+        _decoded(_Policy, part, where)
         return _labelled(part, name)
-    _check({key: value for key, value in part.items() if key not in own}, _POLICY, where)
+    _decoded(_Policy, {key: value for key, value in part.items() if key not in own}, where)
     try:
         own_policy(name, own)
     except PolicyError as error:
@@ -608,9 +631,10 @@ def _policy(part: dict[str, Any], where: str) -> Part:
 
 def _found(name: str | os.PathLike[str], where: str, folder: Path) -> Path:
     """Return the path of a file, relative to the folder or to the current one."""
-    for path in (folder / name, Path(name)):
-        if path.is_file():
-            return path
+    if isinstance(name, str | os.PathLike):
+        for path in (folder / name, Path(name)):
+            if path.is_file():
+                return path
     raise StudyError(f"Expected a file but found none at {str(name)!r} for {where}")
 
 
@@ -620,15 +644,9 @@ def _labelled(part: dict[str, Any], label: str) -> Part:
     return Part(part.get("label", label), settings)
 
 
-def _check(
-    part: Mapping[str, Any], known: Mapping[str, Check], where: str, required: Iterable[str] = ()
-) -> None:
-    """Raise StudyError with the first key that is unknown, wrong or missing, and where it stands."""
-    for key, value in part.items():
-        if key not in known:
-            raise StudyError(f"Expected known keys but found {key!r} in {where}: {did_you_mean(key, known)}")
-        if said := known[key](value):
-            raise StudyError(f"Expected {key} to be {said} but found {value!r} in {where}")
-    for key in required:
-        if key not in part:
-            raise StudyError(f"Expected the key {key} in {where} but found none: add it")
+def _decoded(kind: type[Kind], content: Mapping[str, Any], where: str) -> Kind:
+    """Return the value that the keys stand for; StudyError where one is unknown, wrong or missing."""
+    try:
+        return decoded(kind, content)
+    except ValueError as error:
+        raise StudyError(f"E{str(error)[1:]}, in {where}") from None

@@ -100,7 +100,7 @@ class TestTables:
         [
             ({"table": "data/nothing.csv"}, "a file but found none"),
             ({"bin": 3}, "did you mean 'bins'"),
-            ({"method": "gse"}, "method to be one of"),
+            ({"method": "gse"}, "one of .* at method"),
             ({"reward": "success=maybe"}, "maybe"),
             ({"network": "data/asia.bif"}, "one of network, table and instance"),
         ],
