@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from cb_pgm.errors import CausalBanditError
@@ -76,12 +77,17 @@ def _called(item: Item, function: Callable[[Common, Item], Result], common: Comm
 def _cluster(address: str) -> Iterator[Any]:
     """Yield a client of a Dask cluster."""
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ImportError:
         raise CausalBanditError('Expected Dask for --dask but found none: install "cb-pgm[dask]"') from None
     with contextlib.ExitStack() as opened:
         where: Any = address
         if address == "local":
+            # Workers that are killed leave their files; these go with the folder.
+            scratch = TemporaryDirectory(prefix="cb-pgm-dask-", ignore_cleanup_errors=True)
+            kept_in = {"temporary-directory": opened.enter_context(scratch)}
+            opened.enter_context(dask.config.set(kept_in))
             cluster = LocalCluster(
                 n_workers=2,
                 threads_per_worker=1,
