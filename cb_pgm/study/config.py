@@ -176,6 +176,11 @@ parent_effect : number from 0 to 1, default 0.7
 edge_probability : number from 0 to 1, default 2/n
     The probability of an edge between two variables.
 
+"factors" has reward_gap, not_settable and
+
+states : pairs of a name and its states, required, from Python only
+    The variables, of which one decides the reward.
+
 The two lower bounds also have
 
 instance_number : whole number from 0 to n·K, default random from 1
