@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
-import os
-import signal
+import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
@@ -59,6 +60,8 @@ def mapped(
         yield from workers.mapped(function, common, items, jobs=jobs, ordered=ordered)
         return
 
+    if find_spec("distributed") is None:
+        raise CausalBanditError('Expected Dask for --dask but found none: install "cb-pgm[dask]"')
     with _cluster(dask) as client:
         from distributed import as_completed
 
@@ -76,36 +79,42 @@ def _called(item: Item, function: Callable[[Common, Item], Result], common: Comm
 @contextlib.contextmanager
 def _cluster(address: str) -> Iterator[Any]:
     """Yield a client of a Dask cluster."""
-    try:
-        import dask
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise CausalBanditError('Expected Dask for --dask but found none: install "cb-pgm[dask]"') from None
     with contextlib.ExitStack() as opened:
-        where: Any = address
-        if address == "local":
-            # Workers that are killed leave their files; these go with the folder.
-            scratch = TemporaryDirectory(prefix="cb-pgm-dask-", ignore_cleanup_errors=True)
-            kept_in = {"temporary-directory": opened.enter_context(scratch)}
-            opened.enter_context(dask.config.set(kept_in))
-            cluster = LocalCluster(
-                n_workers=2,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            )
-            where = opened.enter_context(cluster)
         try:
-            client = opened.enter_context(Client(where, timeout=10))
-        except OSError as error:
-            raise CausalBanditError(
-                f"Expected a Dask scheduler at {address} but found {error}: start it or mend --dask"
-            ) from None
-        try:
-            yield client
-        except BaseException:  # also a signal: workers in the midst of an item would take seconds to stop
-            if address == "local":
-                for worker in cluster.workers.values():
-                    os.kill(worker.pid, signal.SIGKILL)
+            yield opened.enter_context(_client(_workers(opened) if address == "local" else address))
+        except BaseException:  # also a signal: workers that start or work would take seconds to stop
+            from distributed.deploy.spec import close_clusters
+
+            atexit.unregister(close_clusters)  # which waits for a cluster that is half started
+            for worker in multiprocessing.active_children():
+                worker.kill()
             raise
+
+
+def _client(where: Any) -> Any:
+    from distributed import Client
+
+    try:
+        return Client(where, timeout=10)
+    except OSError as error:
+        raise CausalBanditError(
+            f"Expected a Dask scheduler at {where} but found {error}: start it or mend --dask"
+        ) from None
+
+
+def _workers(opened: contextlib.ExitStack) -> Any:
+    """Return a cluster of two workers on this machine."""
+    import dask
+    from distributed import LocalCluster
+
+    # Workers that are killed leave their files; these go with the folder.
+    scratch = TemporaryDirectory(prefix="cb-pgm-dask-", ignore_cleanup_errors=True)
+    opened.enter_context(dask.config.set({"temporary-directory": opened.enter_context(scratch)}))
+    cluster = LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    )
+    return opened.enter_context(cluster)
