@@ -171,3 +171,49 @@ def visible(text: str, unseen: re.Pattern[str] = _UNSEEN) -> str:
     a\x1b[2Jb\u202ec
     """
     return unseen.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+_FLAG = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+_VALUE = re.compile(r""" (?!--)("[^"]*"|'[^']*'|[^\s,;:()]+)""")
+#: Words that go on with the sentence after a flag.
+_WORDS = ("or", "and", "if", "to", "uses", "names", "for", "in", "as", "with", "it", "keeps", "first")
+_SINGLE = (
+    "missing",
+    "bins",
+    "bin-rule",
+    "merge-rare",
+    "weights",
+    "separator",
+    "encoding",
+    "skip-rows",
+    "reward",
+)
+_SEVERAL = ("ignore", "keep", "na")
+
+
+def in_python(text: str) -> str:
+    """Return advice that names flags of the command line in terms of Python's keywords.
+
+    Examples
+    --------
+    >>> in_python("add --missing drop --ignore 'the notes' when --bins 3")
+    'add missing="drop", ignore=["the notes", "when"], bins=3'
+    >>> in_python("tell them with --allow-unknown")
+    'tell them with allow_unknown=True'
+    """
+    found, at = [], 0
+    while flag := _FLAG.search(text, at):
+        name, end, values = flag[1], flag.end(), list[str]()
+        most = {True: 1}.get(name in _SINGLE, 99 if name in _SEVERAL else 0)
+        while len(values) < most and (value := _VALUE.match(text, end)) and value[1] not in _WORDS:
+            values.append(value[1].strip("\"'"))
+            end = value.end()
+        shown = [one if one.replace(".", "", 1).isdigit() else f'"{one}"' for one in values]
+        keyword = name.replace("-", "_")
+        content = f"[{', '.join(shown)}]" if name in _SEVERAL else "".join(shown)
+        between = text[at : flag.start()]
+        found += [", " if at and between == " " else between, f"{keyword}={content if values else '…'}"]
+        if not values and not most:
+            found[-1] = f"{keyword}=True"
+        at = end
+    return "".join(found) + text[at:]

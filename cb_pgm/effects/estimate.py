@@ -31,6 +31,8 @@ from discovery.table.rows import MIN_ROWS
 from discovery.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from cb_pgm.effects.draws import DrawnModels
 
 __all__ = ["estimate_effects"]
@@ -42,7 +44,7 @@ def estimate_effects(
     table: DiscreteTable,
     *,
     settings: EstimateSettings | None = None,
-    graph: EssentialGraph | None = None,
+    graph: EssentialGraph | nx.Graph[str] | None = None,
     settable: States | None = None,
     not_settable: Collection[str] = (),
     randomised: Collection[str] = (),
@@ -76,7 +78,8 @@ def estimate_effects(
         How graphs are estimated, and the background knowledge, which every graph respects; None: the
         defaults.
     graph
-        A graph over the table's variables to use instead of estimates.
+        A graph over the table's variables to use instead of estimates; of networkx or pgmpy, too, where the
+        directions of a DAG are taken as known and the reward may be a sink.
     settable, not_settable
         The states that can be set, by variable (None: all); variables that can't be set.
     randomised
@@ -134,6 +137,15 @@ def estimate_effects(
     """
     from cb_pgm.effects.draws import draws_within  # late: an experiment alone needs none of this
 
+    if not isinstance(table, DiscreteTable):
+        raise CausalBanditError(
+            f"Expected a table but found {type(table).__name__}: read one by discovery.read_csv, or take a "
+            f"data frame by DiscreteTable.from_frame"
+        )
+    if graph is not None and not isinstance(graph, EssentialGraph):
+        from cb_pgm.problem.graph_files import read_graph
+
+        graph = read_graph(graph, table.variables, reward=table.reward_column, as_said=True).graph
     _check(failure_prob, power, worth, 1 if draws is None else draws, jobs)
     settings = (settings or EstimateSettings()).resolved()
     unit = RewardUnit.of(table)

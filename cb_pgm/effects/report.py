@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cb_pgm.effects.measured import finite_ends
 from cb_pgm.effects.text import report_text
 from cb_pgm.effects.values import Answer, ArmEffect, ArmRows
 from cb_pgm.model.intervention import Intervention
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["EffectsReport"]
 
@@ -20,6 +23,45 @@ class EffectsReport(Answer):
     def to_text(self) -> str:
         """Return the answer in sentences, with a table of the arms."""
         return report_text(self)
+
+    def __repr__(self) -> str:
+        leader = ", ".join(f"{name} = {state}" for name, state in self.decision.leader.items()) or "do()"
+        decided = "recommended" if self.decision.is_decided else "looks best"
+        return f"EffectsReport({len(self.arms)} arms, {leader} {decided})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the arms, a row each; what the table says nothing of is missing.
+
+        Columns: variable, state; rows_seen, mean_seen; rows_set, mean_set, low_set, high_set; low_bound and
+        high_bound (nothing assumed); mean, low, high (over graphs); p_best, p_better.
+        """
+        import pandas as pd
+
+        rows = []
+        for arm in self.arms:
+            seen, done = arm.seen, arm.set_rows
+            low_set, high_set = (None, None) if done is None else done.interval
+            low, high = arm.interval or (None, None)
+            rows.append(
+                {
+                    "variable": arm.variable,
+                    "state": arm.state,
+                    "rows_seen": 0 if seen is None else seen.rows,
+                    "mean_seen": None if seen is None else seen.mean,
+                    "rows_set": 0 if done is None else done.rows,
+                    "mean_set": None if done is None else done.mean,
+                    "low_set": low_set,
+                    "high_set": high_set,
+                    "low_bound": arm.bounds[0],
+                    "high_bound": arm.bounds[1],
+                    "mean": arm.mean,
+                    "low": low,
+                    "high": high,
+                    "p_best": arm.p_best,
+                    "p_better": arm.p_better,
+                }
+            )
+        return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer for `json.dumps`.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +42,10 @@ def model_of_network(network: DiscreteBayesianNetwork) -> DiscreteModel:
     Raises
     ------
     CausalSystemError
-        If a node has no table, pgmpy's check_model finds fault, or two nodes or states have the same text.
+        If it is another kind of model, a node has no table, pgmpy's check_model finds fault, or two nodes or
+        states have the same text.
     """
+    _check_kind(network)
     nodes = list(network.nodes)
     tables = {table.variable: table for table in network.get_cpds()}
     missing = [str(node) for node in nodes if node not in tables]
@@ -67,6 +70,24 @@ def model_of_network(network: DiscreteBayesianNetwork) -> DiscreteModel:
         states=states,
         parents=tuple(tuple(number[parent] for parent in tables[node].variables[1:]) for node in nodes),
         tables=tuple(np.moveaxis(np.asarray(tables[node].values, np.float64), 0, -1) for node in nodes),
+    )
+
+
+def _check_kind(network: Any) -> None:
+    """Raise CausalSystemError for anything but a discrete Bayesian network, with what to do instead."""
+    kind = type(network).__name__
+    if isinstance(network, str | os.PathLike):
+        found, advice = f"the path {os.fspath(network)!r}", "read it by CausalSystem.from_bif"
+    elif not hasattr(network, "get_cpds"):
+        found = f"{kind}, which has no such tables"
+        advice = "fit them to rows, or simulate an object of your own (cb_pgm.System)"
+    elif not all(hasattr(table, "state_names") for table in network.get_cpds()):
+        found = f"{kind}, whose variables aren't discrete"
+        advice = "cut them into intervals, or simulate an object of your own (cb_pgm.System)"
+    else:
+        return
+    raise CausalSystemError(
+        f"Expected a DiscreteBayesianNetwork of pgmpy, a table for every node, but found {found}: {advice}"
     )
 
 

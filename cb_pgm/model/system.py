@@ -65,7 +65,7 @@ class CausalSystem(SystemStructure):
         For each variable that can be set the states it can be set to; None: all states of all observed
         variables.
     hidden
-        Variables that are sampled, but never shown, listed or set.
+        Variables that are sampled, but never shown, listed or set; with them the latents of the network.
 
     Raises
     ------
@@ -103,6 +103,10 @@ class CausalSystem(SystemStructure):
         hidden: Sequence[str] = (),
     ) -> None:
         model = network if isinstance(network, DiscreteModel) else model_of_network(network)
+        hidden = (
+            *hidden,
+            *(str(node) for node in getattr(network, "latents", ()) if str(node) not in hidden),
+        )
         if reward is not None and reward_variable is None and reward_means is None:
             self._set(*split_off_reward_node(model, reward), settable, hidden)
         elif reward is None and reward_variable is not None and reward_means is not None:

@@ -5,16 +5,13 @@ A policy is a session in memory (`cb_pgm.session.state`): what it asks for and l
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import networkx as nx
 
-from cb_pgm.errors import CausalBanditError
-from cb_pgm.files import write_text
+from cb_pgm.errors import CausalBanditError, SessionError
 from cb_pgm.policies.registry import policy_kind
 from cb_pgm.session.beginning import prepare
 from cb_pgm.session.events import Told
@@ -23,7 +20,7 @@ from cb_pgm.session.setup import Beginning, Setup
 from cb_pgm.session.state import SessionState
 from cb_pgm.session.status import Status, status_of
 from discovery import EssentialGraph
-from discovery.wording import did_you_mean
+from discovery.wording import did_you_mean, in_python
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,7 +209,7 @@ class CausalBanditPolicy:
         (pull,) = state.open.values()
         return dict(pull.intervention)
 
-    def update(self, outcome: pd.DataFrame | Mapping[str, object]) -> Self:
+    def update(self, outcome: pd.DataFrame | Mapping[str, object], *, allow_unknown: bool = False) -> Self:
         """Learn from what was measured under the intervention that `select_action` returned.
 
         Parameters
@@ -220,6 +217,9 @@ class CausalBanditPolicy:
         outcome
             One row with every variable and the reward, as a mapping or as a data frame of as many rows as
             were asked for.
+        allow_unknown
+            Accept empty fields and unknown states of variables that weren't set, if the policy can use such
+            rows.
 
         Raises
         ------
@@ -232,7 +232,10 @@ class CausalBanditPolicy:
         (pull,) = state.open.values()
         rows = [outcome] if isinstance(outcome, Mapping) else outcome.to_dict("records")
         given = read_rows([{str(name): value for name, value in row.items()} for row in rows])
-        checked = check_rows(given, state.settings, pull)
+        try:
+            checked = check_rows(given, state.settings, pull, allow_unknown=allow_unknown)
+        except SessionError as error:
+            raise SessionError(in_python(str(error))) from None
         state.apply(Told(pull.number, checked, False, given.table.sha256))
         return self
 
@@ -256,12 +259,7 @@ class CausalBanditPolicy:
         if data is None:
             return prepare(Setup(states=self.model.states, **common))
         graph = self._graph() if policy_kind(self.policy).needs_graph else None
-        if graph is None:
-            return prepare(Setup(data=data, **common))
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "graph.json"
-            write_text(path, graph.to_json())
-            return prepare(Setup(data=data, graph=path, **common))
+        return prepare(Setup(data=data, graph=graph, **common))
 
     def _graph(self) -> EssentialGraph | None:
         """Return the essential graph of the model without its reward; None where it has no edges."""

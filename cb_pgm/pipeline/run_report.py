@@ -86,6 +86,10 @@ class RunReport:
             ]
         )
 
+    def __repr__(self) -> str:
+        names = listed(dict.fromkeys(played.policy for played in self.played), most=4)
+        return f"RunReport({names} on {source_name(self.task.settings.csv)}, {len(self.played)} runs)"
+
     def curves(self) -> pd.DataFrame:
         """Return all regret curves as a tidy frame with the columns policy, graph, run, round and regret."""
         import pandas as pd

@@ -11,6 +11,9 @@ from discovery.estimation.settings import EstimateSettings
 from discovery.table.settings import TableSettings
 
 if TYPE_CHECKING:
+    import networkx as nx
+
+    from discovery import EssentialGraph
     from discovery.table.discrete_table import Source
 
 __all__ = ["RunSettings"]
@@ -33,7 +36,7 @@ class RunSettings(TableSettings, EstimateSettings):
         are left out of the table. Where one is a common cause of others no graph over these is true, and no
         policy plays on the "oracle" graph.
     graph
-        A graph (JSON or BIF) to use instead of an estimate.
+        A graph (JSON or BIF) to use instead of an estimate. From Python also one of networkx or pgmpy.
     policies
         The policies to play ("cb-pgm policies" explains them), or module:attribute(key=value) for one of your
         own, which runs code: it is imported from where Python imports, sys.path, and from nowhere else.
@@ -95,7 +98,7 @@ class RunSettings(TableSettings, EstimateSettings):
     reward: str
     truth: str | Path | None = None
     hidden: Sequence[str] = ()
-    graph: str | Path | None = None
+    graph: str | Path | EssentialGraph | nx.Graph[str] | None = None
     policies: Sequence[str] = ("cn-ucb", "screening", "moss")
     horizon: int = 100_000
     runs: int = 1

@@ -24,11 +24,13 @@ from cb_pgm.evidence.hypotheses import Drawn
 from cb_pgm.evidence.tuned import Tuned
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.context import PolicyContext
-from cb_pgm.policies.graph_policy import EVIDENCE, check_variables
+from cb_pgm.policies.graph_policy import EVIDENCE, checked_graph
 from cb_pgm.policies.posterior import ScreeningUCB
 from cb_pgm.search.trace import QueryRecord, SearchTrace
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from discovery.estimation.marginals import Marginals
     from discovery.graphs.essential_graph import EssentialGraph
 
@@ -84,7 +86,7 @@ class CNUCB(ScreeningUCB):
 
     def __init__(
         self,
-        graph: EssentialGraph,
+        graph: EssentialGraph | nx.Graph[str],
         states: States,
         marginals: Marginals,
         *,
@@ -109,7 +111,7 @@ class CNUCB(ScreeningUCB):
             settable=settable,
             tuned=tuned,
         )
-        check_variables(self.states, graph, marginals)
+        self.graph = checked_graph(self.states, graph, marginals)
         self.evidence = "sequential" if evidence == "screening" else evidence
         if self.evidence not in EVIDENCE:
             raise PolicyError(
@@ -121,7 +123,7 @@ class CNUCB(ScreeningUCB):
             raise PolicyError(
                 'Expected every variable settable and one parent with variant="paper": use variant="sound"'
             )
-        self.graph, self.marginals, self.variant, self.priority = graph, marginals, variant, priority
+        self.marginals, self.variant, self.priority = marginals, variant, priority
         self.asks_first = evidence != "screening"
         eighth = failure_prob / 8
         self._budget = FailureBudget(

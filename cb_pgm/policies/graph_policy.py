@@ -15,10 +15,12 @@ from cb_pgm.policies.context import PolicyContext
 from discovery.wording import listed
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from discovery.estimation.marginals import Marginals
     from discovery.graphs.essential_graph import EssentialGraph
 
-__all__ = ["EVIDENCE", "GraphPolicy", "check_variables"]
+__all__ = ["EVIDENCE", "GraphPolicy", "checked_graph"]
 
 #: The kinds of evidence that can answer a search's queries, by name.
 EVIDENCE: Mapping[str, type[Evidence]] = {"fixed": FixedEvidence, "sequential": SequentialEvidence}
@@ -30,7 +32,8 @@ class GraphPolicy(Policy):
     Parameters
     ----------
     graph
-        The essential graph over the variables without the reward; true or estimated.
+        The essential graph over the variables without the reward; true or estimated. A DAG of networkx or
+        pgmpy stands for its equivalence class.
     states
         Every variable's states, in the order in which observations code them.
     marginals
@@ -59,7 +62,7 @@ class GraphPolicy(Policy):
 
     def __init__(
         self,
-        graph: EssentialGraph,
+        graph: EssentialGraph | nx.Graph[str],
         states: States,
         marginals: Marginals,
         *,
@@ -73,12 +76,11 @@ class GraphPolicy(Policy):
         priority: Sequence[str] | None = None,
     ) -> None:
         super().__init__(states, noise_scale=noise_scale, settable=settable)
-        check_variables(self.states, graph, marginals)
+        self.graph = checked_graph(self.states, graph, marginals)
         if evidence not in EVIDENCE:
             raise PolicyError(f"Expected evidence to be {listed(EVIDENCE, last='or')} but found {evidence!r}")
         if max_parents < 1:
             raise PolicyError(f"Expected max_parents of at least 1 but found {max_parents}")
-        self.graph = graph
         self.marginals = marginals
         self.requirements = Requirements(reward_gap, effect_gap, failure_prob, self.noise_scale)
         self.evidence = evidence
@@ -104,12 +106,26 @@ class GraphPolicy(Policy):
         return made
 
 
-def check_variables(states: States, graph: EssentialGraph, marginals: Marginals) -> None:
-    """Raise PolicyError if the graph, the states and the marginals don't have the same variables."""
-    for other in (graph.nodes, marginals.probabilities):
+def checked_graph(
+    states: States, graph: EssentialGraph | nx.Graph[str], marginals: Marginals
+) -> EssentialGraph:
+    """Return the essential graph over the variables of the states and the marginals.
+
+    Raises
+    ------
+    PolicyError
+        If the three don't have the same variables.
+    GraphError
+        If the graph isn't one (`EssentialGraph.of`).
+    """
+    from discovery.graphs.essential_graph import EssentialGraph  # late: it imports networkx
+
+    known = EssentialGraph.of(graph)
+    for other in (known.nodes, marginals.probabilities):
         odd = sorted(set(states) ^ set(other))
         if odd:
             raise PolicyError(
                 f"Expected the graph, the states and the marginals to hold the same variables but "
                 f"{listed(map(repr, odd), most=5)} isn't in all of them"
             )
+    return known

@@ -16,6 +16,7 @@ from discovery import EssentialGraph, GraphError, MixedGraph, estimate
 from discovery.documents import json_content
 from discovery.estimation.settings import EstimateSettings
 from discovery.graphs.graph_json import parse_graph
+from discovery.graphs.objects import parsed_object
 from discovery.wording import count, did_you_mean
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def estimated_graph(
 
 
 def read_graph(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | EssentialGraph | nx.Graph[str],
     nodes: Sequence[str] | None = None,
     *,
     reward: str | None = None,
@@ -92,13 +93,15 @@ def read_graph(
     Parameters
     ----------
     path
-        JSON as written by `EssentialGraph.to_json` or ``cb-pgm discover --json``, or a network in BIF.
+        JSON as written by `EssentialGraph.to_json` or ``cb-pgm discover --json``, or a network in BIF; or a
+        graph itself: an `EssentialGraph`, or one of networkx or pgmpy.
     nodes
         The variables that the graph must have, in the wanted order; None: those of the file, in its order.
     reward
         The reward's column: the graph may have it beside `nodes`, as a sink, and is returned without it.
     as_said
-        Take the directions of a DAG in JSON as known, also those which observations can't show.
+        Take the directions of a DAG in JSON, or of networkx or pgmpy, as known, also those which observations
+        can't show.
 
     Raises
     ------
@@ -106,18 +109,23 @@ def read_graph(
         If the file holds no graph, one that is neither a DAG nor an essential graph, or one over other
         variables.
     """
-    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
-    if not _is_json(text):
-        found = EssentialGraph.from_dag(_dag_of_bif(path))
-        return UsedGraph(widened(found, _checked_nodes(found.nodes, nodes, path)), "given")
-    given = parse_graph(_without_remarks(text))
+    if isinstance(path, EssentialGraph):
+        return UsedGraph(widened(path, _checked_nodes(path.nodes, nodes, "the graph given")), "given")
+    if isinstance(path, str | PathLike):
+        text = _without_remarks(Path(path).read_text(encoding="utf-8-sig", errors="replace"))
+        if not _is_json(text):
+            found = EssentialGraph.from_dag(_dag_of_bif(path))
+            return UsedGraph(widened(found, _checked_nodes(found.nodes, nodes, path)), "given")
+        given, where = parse_graph(text), str(path)
+    else:
+        given, where = parsed_object(path), "the graph given"
     named, directed = given.nodes, given.directed
     if reward in named and nodes is not None and reward not in nodes:
         if any(tail == reward for tail, _ in directed):
-            raise GraphError(f"Expected no effects of the reward {reward!r} but found some in {path}")
+            raise GraphError(f"Expected no effects of the reward {reward!r} but found some in {where}")
         named = tuple(name for name in named if name != reward)
         directed = tuple(edge for edge in directed if edge[1] != reward)
-    wanted = _checked_nodes(named, nodes, path)
+    wanted = _checked_nodes(named, nodes, where)
     dag: nx.DiGraph[str] = nx.DiGraph()
     dag.add_nodes_from(wanted)
     dag.add_edges_from(directed)
@@ -128,11 +136,11 @@ def read_graph(
             shown = {frozenset(edge) for edge in found.undirected}
             said = [edge for edge in dag.edges if frozenset(edge) in shown]
             return UsedGraph(EssentialGraph(wanted, found.directed, found.undirected, said), "given")
-        return UsedGraph(found, "given", warnings=_open_directions(found, path))
+        return UsedGraph(found, "given", warnings=_open_directions(found, where))
     try:
-        found = EssentialGraph.from_json(_without_remarks(text))
+        found = EssentialGraph.from_parsed(given._replace(nodes=named, directed=directed))
     except GraphError as error:
-        raise GraphError(f"{error} (in {path})") from None
+        raise GraphError(f"{error} (in {where})") from None
     return UsedGraph(widened(found, wanted), "given")
 
 

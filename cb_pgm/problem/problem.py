@@ -20,8 +20,11 @@ from discovery.table.discrete_table import DiscreteTable
 from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from cb_pgm.model.fitting import Rehearsal
     from cb_pgm.model.intervention import States
+    from discovery import EssentialGraph
 
 __all__ = ["Problem", "settable_states", "without_columns"]
 
@@ -37,7 +40,7 @@ class Problem:
     estimation
         How the graph is estimated.
     graph_file
-        A graph in JSON or BIF to use instead of an estimate.
+        A graph in JSON or BIF, or one of networkx or pgmpy, to use instead of an estimate.
     not_settable
         Variables that can't be set.
     randomised
@@ -53,7 +56,7 @@ class Problem:
 
     table: DiscreteTable
     estimation: EstimateSettings = field(default_factory=EstimateSettings)
-    graph_file: str | PathLike[str] | None = None
+    graph_file: str | PathLike[str] | EssentialGraph | nx.Graph[str] | None = None
     not_settable: Sequence[str] = ()
     randomised: Sequence[str] = ()
     minimize: bool = False

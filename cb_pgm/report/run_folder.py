@@ -12,6 +12,7 @@ model.bif       the network that was simulated
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -74,6 +75,8 @@ def resolved_settings(task: Task) -> dict[str, Any]:
     context = task.context
     asked = {name: _plain(value) for name, value in asdict(task.settings).items()}
     asked["csv"] = source_name(task.settings.csv)
+    if not isinstance(task.settings.graph, str | os.PathLike | None):
+        asked["graph"] = "a graph of Python's"
     return {
         "settings": asked | {"seed": task.seed},
         "resolved": {

@@ -163,6 +163,9 @@ class ReplayReport:
             groups.setdefault(run.status.policy, []).append(run)
         return groups
 
+    def __repr__(self) -> str:
+        return f"ReplayReport({len(self.runs)} runs on {self.log}, {len(self.arms)} arms)"
+
     def to_frame(self) -> pd.DataFrame:
         """Return a tidy frame: a row for each policy and replay, in units of the reward."""
         import pandas as pd

@@ -23,6 +23,8 @@ from discovery.table.discrete_table import Source
 from discovery.table.settings import TableSettings
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from discovery import EssentialGraph, Marginals
 
 __all__ = ["Beginning", "Setup"]
@@ -66,7 +68,7 @@ class Setup(TableSettings, EstimateSettings):
     reward
         A numeric column, or "col=state" for a reward of 1 where the column has that state and 0 elsewhere.
     graph
-        A graph in JSON or BIF to use instead of an estimate.
+        A graph in JSON or BIF, or one of networkx or pgmpy, to use instead of an estimate.
     not_settable
         Variables that can't be set.
     minimize
@@ -98,7 +100,7 @@ class Setup(TableSettings, EstimateSettings):
     data: Source | None = None
     states: str | os.PathLike[str] | Mapping[str, Sequence[str]] | None = None
     reward: str | None = None
-    graph: str | os.PathLike[str] | None = None
+    graph: str | os.PathLike[str] | EssentialGraph | nx.Graph[str] | None = None
     not_settable: Sequence[str] = ()
     minimize: bool = False
     noise_scale: float | None = None

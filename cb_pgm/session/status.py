@@ -97,6 +97,10 @@ class Status:
     over: str | None
     loaded: bool
 
+    def __repr__(self) -> str:
+        best = "none yet" if self.best_arm is None else setting_text(self.best_arm.intervention)
+        return f"Status({self.told:,} of {counted(self.horizon, self.unit)} recorded, best arm {best})"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the status for JSON."""
         content = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "comparison"}

@@ -28,6 +28,8 @@ from cb_pgm.theory.regret_floor import graves_lai_constant, naming_floor, regret
 from discovery.wording import decimal
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.model.system import CausalSystem
 
@@ -174,6 +176,16 @@ class Plan:
     forecasts: tuple[Forecast, ...]
     advice: tuple[str, ...]
     stopped: str | None
+
+    def __repr__(self) -> str:
+        names = ", ".join(forecast.policy for forecast in self.forecasts)
+        return f"Plan({self.n} variables, {self.horizon:,} rounds: {names})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the forecasts, a row each, with the fields of `Forecast`."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(forecast) for forecast in self.forecasts])
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""

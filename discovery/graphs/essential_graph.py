@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
@@ -41,8 +41,9 @@ from discovery.graphs.characterization import (
 )
 from discovery.graphs.chordality import onwards
 from discovery.graphs.formats import Edge, networkx_graph, pgmpy_graph
-from discovery.graphs.graph_json import format_graph, parse_graph
+from discovery.graphs.graph_json import ParsedGraph, format_graph, parse_graph
 from discovery.graphs.meek import Arrow, PartiallyDirectedGraph, meek_closure
+from discovery.graphs.objects import parsed_object
 
 if TYPE_CHECKING:
     from pgmpy.base import PDAG
@@ -124,6 +125,33 @@ class EssentialGraph:
         check_essential(names, self._parents, self._children, self._neighbours)
         if self.background:
             check_background(names, self.directed, self.undirected, self.background)
+
+    @classmethod
+    def of(cls, graph: Any) -> EssentialGraph:
+        """Return an essential graph as it is; of a DAG of networkx or pgmpy that of its equivalence class.
+
+        Also a graph of theirs with undirected edges (pgmpy's PDAG, or both directions in a DiGraph) will do
+        if it is an essential graph.
+
+        Raises
+        ------
+        GraphError
+            If it is another object, or neither a DAG nor an essential graph.
+
+        Examples
+        --------
+        >>> EssentialGraph.of(nx.DiGraph([("A", "B"), ("C", "B")])).directed
+        (('A', 'B'), ('C', 'B'))
+        """
+        if isinstance(graph, EssentialGraph):
+            return graph
+        given = parsed_object(graph)
+        if given.undirected:
+            return cls.from_parsed(given)
+        dag: nx.DiGraph[str] = nx.DiGraph()
+        dag.add_nodes_from(given.nodes)
+        dag.add_edges_from(given.directed)
+        return cls.from_dag(dag)
 
     @classmethod
     def from_dag(cls, dag: nx.DiGraph[str]) -> EssentialGraph:
@@ -272,7 +300,17 @@ class EssentialGraph:
         >>> EssentialGraph.from_json('{"nodes": ["A", "B"], "undirected": [["B", "A"]]}').undirected
         (('A', 'B'),)
         """
-        given = parse_graph(text)
+        return cls.from_parsed(parse_graph(text))
+
+    @classmethod
+    def from_parsed(cls, given: ParsedGraph) -> EssentialGraph:
+        """Return the graph that was read.
+
+        Raises
+        ------
+        GraphError
+            If it has other kinds of edges, or isn't a valid essential graph.
+        """
         if given.bidirected:
             one, other = given.bidirected[0]
             raise GraphError(f"Expected no bidirected edges but found {one} ↔ {other}: leave them out")

@@ -25,7 +25,7 @@ from discovery.table.rows import MIN_ROWS, UsedRows, select_rows
 from discovery.table.settings import TableSettings
 from discovery.table.spellings import noticed_spellings
 from discovery.table.variables import CodedVariables, code_variables
-from discovery.wording import no_column
+from discovery.wording import in_python, no_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +147,10 @@ class DiscreteTable:
         >>> table.states, table.rewards[:4].tolist()
         ({'rain': ('0', '1'), 'wind': ('a', 'b')}, [9.0, 4.0, 8.0, 3.0])
         """
-        return read(frame, reward, TableSettings(**settings))
+        try:
+            return read(frame, reward, TableSettings(**settings))
+        except TableError as error:
+            raise TableError(in_python(str(error))) from None
 
 
 def read_csv(
