@@ -272,7 +272,7 @@ def _decided(
             left = f"; --missing drop leaves {(gaps == 0).sum():,} of {n_rows:,} rows"
             without = int((gaps == rows).sum())
             if name != name_of_reward and without > (gaps == 0).sum():
-                left += f", with --ignore {shlex.quote(name)} {without:,}"
+                left += f", and {without:,} with --ignore {shlex.quote(name)}"
         problems.append(
             Problem(
                 "a value in every field",

@@ -128,12 +128,12 @@ def test_merging_makes_room_for_texts_but_not_for_numbers(frame: pd.DataFrame) -
 def test_numbers_with_texts_among_them_get_a_hint(frame: pd.DataFrame) -> None:
     frame["size"] = frame["size"].astype(str)
     frame.loc[3, "size"] = "n/a"
-    with pytest.raises(TableError, match=r"texts like 'n/a'.*count such texts as missing \(--na n/a\)"):
+    with pytest.raises(TableError, match=r"texts like 'n/a'.*count such texts as missing \(na=..n/a..\)"):
         DiscreteTable.from_frame(frame, bins=3)
 
 
 def test_too_many_bins_for_the_rows_are_refused(frame: pd.DataFrame) -> None:
     with pytest.raises(
-        TableError, match=r"(?s)add --bins 3.*60 bins of 500 numbers in 500 rows of 'size': --bins 3"
+        TableError, match=r"(?s)add bins=3.*60 bins of 500 numbers in 500 rows of 'size': bins=3"
     ):
         DiscreteTable.from_frame(frame, bins=60)

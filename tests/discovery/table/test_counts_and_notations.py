@@ -9,6 +9,7 @@ import gzip
 import itertools
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,14 @@ import pytest
 
 from discovery import DiscreteTable, TableError, read_csv
 from discovery.table import files
+from discovery.table.discrete_table import read
+from discovery.table.settings import TableSettings
+
+
+def read_frame(frame: pd.DataFrame, reward: str | None = None, **settings: Any) -> DiscreteTable:
+    """Read a frame as the command line reads a file: advice names its flags."""
+    return read(frame, reward, TableSettings(**settings))
+
 
 #: The survivors and the lost of the Titanic, as in R's datasets: class, sex, age, lost, survived.
 TITANIC = [
@@ -58,12 +67,12 @@ class TestCounts:
         return pd.DataFrame(rows, columns=["Class", "Sex", "Age", "Survived", "Freq"])
 
     def test_each_row_stands_for_as_many_as_it_counts(self, titanic: pd.DataFrame) -> None:
-        found = DiscreteTable.from_frame(titanic, "Survived=Yes", weights="Freq")
+        found = read_frame(titanic, "Survived=Yes", weights="Freq")
         assert found.variables == ("Class", "Sex", "Age")
         assert (found.n_rows, found.rewards.sum()) == (2_201, 711)  # type: ignore[union-attr]
         assert means(found, "Sex")["Female"] == pytest.approx(344 / 470)
         long = titanic.loc[titanic.index.repeat(titanic["Freq"])].drop(columns="Freq")
-        alone = DiscreteTable.from_frame(long, "Survived=Yes")
+        alone = read_frame(long, "Survived=Yes")
         assert np.array_equal(found.codes, alone.codes)
 
     @pytest.mark.parametrize("reward", [None, "Survived=Yes"])
@@ -75,20 +84,20 @@ class TestCounts:
         with pytest.raises(
             TableError, match=rf"counts of rows in '{name}'.*\(--weights {name}\).*--keep {name}"
         ):
-            DiscreteTable.from_frame(named, reward)
-        kept = DiscreteTable.from_frame(named, reward, keep=name, bins=2, ignore="Class")
+            read_frame(named, reward)
+        kept = read_frame(named, reward, keep=name, bins=2, ignore="Class")
         assert name in kept.variables
 
     def test_one_message_has_its_other_problems_too(self, titanic: pd.DataFrame) -> None:
         titanic.loc[5, "Age"] = None
         with pytest.raises(TableError, match="add --weights Freq --missing drop"):
-            DiscreteTable.from_frame(titanic)
+            read_frame(titanic)
 
     def test_other_whole_numbers_are_not_counts(self) -> None:
         rng = np.random.default_rng(0)
         rows = list(itertools.product("ab", "cd", "ef")) * 10
         frame = pd.DataFrame(rows, columns=["x", "y", "z"]).assign(age=rng.integers(18, 90, 80))
-        assert DiscreteTable.from_frame(frame, bins=2).variables == ("x", "y", "z", "age")
+        assert read_frame(frame, bins=2).variables == ("x", "y", "z", "age")
 
     @pytest.mark.parametrize(
         ("odd", "told"), [("-1", "'-1'"), ("2.5", "'2.5'"), ("x", "'x'"), ("1e17", "100,0")]
@@ -96,9 +105,9 @@ class TestCounts:
     def test_counts_are_whole_and_fit_into_memory(self, titanic: pd.DataFrame, odd: str, told: str) -> None:
         titanic["Freq"] = [*map(str, titanic["Freq"][:-1]), odd]
         with pytest.raises(TableError, match=f"{told}.*--weights"):
-            DiscreteTable.from_frame(titanic, weights="Freq")
+            read_frame(titanic, weights="Freq")
         with pytest.raises(TableError, match=r"no column 'freq'.*did you mean 'Freq'"):
-            DiscreteTable.from_frame(titanic, weights="freq")
+            read_frame(titanic, weights="freq")
 
 
 class TestNumbers:
@@ -153,7 +162,7 @@ class TestNumbers:
         frame = pd.DataFrame(
             {"a": [i % 2 for i in range(n)], "b": [i // 2 % 2 for i in range(n)], "y": texts * 10}
         )
-        found = DiscreteTable.from_frame(frame, "y")
+        found = read_frame(frame, "y")
         assert found.rewards is not None
         assert found.rewards.tolist() == pytest.approx(values * 10)
 
@@ -177,7 +186,7 @@ class TestNumbers:
     )
     def test_look_alike_states_of_the_reward_are_said(self, texts: list[str], alike: str) -> None:
         frame = pd.DataFrame({"a": ARMS, "b": SEXES, "y": texts * (N // 3)})
-        found = DiscreteTable.from_frame(frame, f"y={texts[1]}")
+        found = read_frame(frame, f"y={texts[1]}")
         assert any(f"look like one are kept apart: {alike} of 'y'" in line for line in found.warnings)
 
 
@@ -237,8 +246,8 @@ class TestText:
         with pytest.raises(
             TableError, match="at most 10 columns for each row but found 201 columns and 20 rows"
         ):
-            DiscreteTable.from_frame(frame)
-        assert len(DiscreteTable.from_frame(frame, ignore="v0").variables) > 150
+            read_frame(frame)
+        assert len(read_frame(frame, ignore="v0").variables) > 150
 
 
 class TestRows:
@@ -251,14 +260,14 @@ class TestRows:
         complete = frame.dropna()
         without = frame.drop(columns="age").dropna()
         with pytest.raises(TableError) as refusal:
-            DiscreteTable.from_frame(frame)
+            read_frame(frame)
         first, age, _ = str(refusal.value).splitlines()
         assert first.endswith("add --ignore age --missing drop")
         assert ": --ignore age, --missing drop or --missing state" in age
         assert age.endswith(
-            f"--missing drop leaves {len(complete)} of {n} rows, with --ignore age {len(without)}"
+            f"--missing drop leaves {len(complete)} of {n} rows, and {len(without)} with --ignore age"
         )
-        dropped = DiscreteTable.from_frame(frame, missing="drop")
+        dropped = read_frame(frame, missing="drop")
         assert dropped.n_rows == len(complete)
         assert (
             f"most in 'age' ({frame['age'].isna().sum()}): --ignore age keeps {len(without)}"
@@ -269,35 +278,35 @@ class TestRows:
         frame = pd.DataFrame(
             {"arm": ARMS, "sex": SEXES, "note": ["seen" if i % 2 else None for i in range(N)]}
         )
-        assert DiscreteTable.from_frame(frame, missing="drop").n_rows == N
-        assert DiscreteTable.from_frame(frame, missing="state").states["note"] == ("seen", "missing")
+        assert read_frame(frame, missing="drop").n_rows == N
+        assert read_frame(frame, missing="state").states["note"] == ("seen", "missing")
 
     def test_a_text_that_may_be_a_state_can_be_kept(self) -> None:
         frame = pd.DataFrame(
             {"masonry": ["None", "Brick", "Stone"] * 20, "x": ["a", "b"] * 30, "y": [None, *"zw" * 29, "z"]}
         )
         with pytest.raises(TableError, match=r"'None' counted as missing.*or --na \"\""):
-            DiscreteTable.from_frame(frame)
+            read_frame(frame)
 
     @pytest.mark.parametrize("name", ["id", "Patient ID", "caseId", "Sample Number", "visit_no"])
     def test_names_say_what_identifies_also_where_it_repeats(self, name: str) -> None:
         frame = pd.DataFrame({"arm": ARMS * 10, "sex": SEXES * 10, name: [7 * i // 3 for i in range(N * 10)]})
-        found = DiscreteTable.from_frame(frame, bins=3)
+        found = read_frame(frame, bins=3)
         assert found.variables == ("arm", "sex")
         assert f"identifiers were left out: '{name}'" in found.warnings[0]
 
     def test_amounts_are_no_identifiers_however_they_differ(self) -> None:
         income = random.Random(0).sample(range(20_000, 90_000), N * 10)
         frame = pd.DataFrame({"arm": ARMS * 10, "income": income, "running": range(N * 10)})
-        assert DiscreteTable.from_frame(frame, bins=3).variables == ("arm", "income")
+        assert read_frame(frame, bins=3).variables == ("arm", "income")
 
 
 def test_one_variable_beside_the_reward_is_enough() -> None:
     frame = pd.DataFrame({"variant": ARMS, "converted": ["yes" if i % 5 == 0 else "no" for i in range(N)]})
-    found = DiscreteTable.from_frame(frame, "converted=yes")
+    found = read_frame(frame, "converted=yes")
     assert found.variables == ("variant",)
     with pytest.raises(TableError, match="at least one variable that varies but found none"):
-        DiscreteTable.from_frame(frame.assign(variant="A"), "converted=yes")
+        read_frame(frame.assign(variant="A"), "converted=yes")
 
 
 def test_row_names_of_r_are_no_sign_of_another_encoding(tmp_path: Path) -> None:
