@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "execute"]
 
 
+#: After these no further run begins, but for the first of each policy.
+_SECONDS = 30.0
+
 _DEFAULTS = {"policies": None, "horizon": 10_000, "runs": 20, "failure_prob": 0.05, "seed": 0, "cold": False}
 
 
@@ -41,25 +44,12 @@ def add_arguments(parser: Parser) -> None:
     )
     add_flags(parser, RunSettings, "not_settable")
     add_flags(parser, RunSettings, "policies horizon runs cold seed", defaults=_DEFAULTS)
-    add_flags(parser, RunSettings, "failure_prob", defaults=_DEFAULTS, rest=True)
-    parser.add_rare(
-        "--seconds",
-        type=positive,
-        default=30.0,
-        metavar="S",
-        help="time after which no further run begins, but for the first of each policy (default: 30)",
-    )
     add_result(parser)
     add_flags(parser, RunSettings, TABLE, title="the table", defaults={"reward": None})
     parser.add_rare("--n-states", type=count, default=3, metavar="K", help="states of the tree's variables")
     parser.add_rare(
-        "--degree", type=count, metavar="D", help="2 for a chain, 3 for a binary tree (default: recursive)"
-    )
-    parser.add_rare(
         "--reward-gap", type=positive, metavar="GAP", help="Δ of the tree or the states, for the mean reward"
     )
-    parser.add_rare("--effect-gap", type=positive, metavar="GAP", help="ε of the tree, for its neighbours")
-    parser.add_rare("--noise", type=positive, default=1.0, metavar="S", help="σ of the tree's reward")
     add_table_rest(parser)
 
 
@@ -85,7 +75,6 @@ def execute(options: Namespace) -> None:
             _system(options),
             horizon=options.horizon,
             policies=options.policies or DEFAULT_POLICIES,
-            failure_prob=options.failure_prob,
             runs=options.runs,
             seed=options.seed,
         )
@@ -94,7 +83,7 @@ def execute(options: Namespace) -> None:
             note(f"warning: {warning}")
     total = options.horizon * options.runs * len(study.policies)
     with progress(total, "Simulating") as step:
-        plan = make_plan(study, seconds=options.seconds, progress=step)
+        plan = make_plan(study, seconds=_SECONDS, progress=step)
     print_text(json_text(plan.to_dict()) if options.json else _text(plan))
 
 
@@ -107,23 +96,16 @@ def _system(options: Namespace) -> dict[str, Any]:
         table |= {"not_settable": list(getattr(options, "not_settable", ()))}
         search = {name: str(value) for name, value in settings_of(options, EstimateSettings).items()}
         return table | search | ({"rows": 0} if options.cold else {})
+    gap = {} if options.reward_gap is None else {"reward_gap": options.reward_gap}
     if options.states is not None:
         from cb_pgm.session.beginning import given_states
 
         known, reward = given_states(options.states)
         column = (reward or "").partition("=")[0].strip()
         states = tuple((name, values) for name, values in known.items() if name != column)
-        gap = {} if options.reward_gap is None else {"reward_gap": options.reward_gap}
         fixed = {"not_settable": tuple(getattr(options, "not_settable", ()))}
         return {"instance": "factors", "states": states, **fixed, **gap, "label": options.states.name}
-    shapes = {None: "recursive", 2: "chain", 3: "binary"}
-    if options.degree not in shapes:
-        raise UsageError(
-            "--degree must be 2 (a chain) or 3 (a binary tree); leave it out for a random recursive tree"
-        )
-    keys = {name: getattr(options, name) for name in ("n", "n_states", "reward_gap", "effect_gap", "noise")}
-    given = {name: value for name, value in keys.items() if value is not None}
-    return {"instance": "tree", "shape": shapes[options.degree], **given}
+    return {"instance": "tree", "n": options.n, "n_states": options.n_states, **gap}
 
 
 def _text(plan: Plan) -> str:
@@ -164,7 +146,7 @@ def _text(plan: Plan) -> str:
     if plan.stopped is not None:
         lines += [
             "",
-            f"{plan.stopped[0].upper()}{plan.stopped[1:]}: give more --seconds or a shorter --horizon",
+            f"{plan.stopped[0].upper()}{plan.stopped[1:]}: give a shorter --horizon or fewer policies",
         ]
     return "\n".join([*lines, "", *(f"* {line}" for line in plan.advice)])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from cb_pgm.cli.console import note, waiting
-from cb_pgm.cli.flags import add_flags, count, real, settings_of
+from cb_pgm.cli.flags import add_flags, count, settings_of
 from cb_pgm.cli.options import (
     POLICY_REST,
     REAL,
@@ -44,13 +44,6 @@ def add_arguments(parser: Parser) -> None:
         metavar="N",
         help="leave out arms with fewer than N rows (default: 20)",
     )
-    parser.add_rare(
-        "--hold-out",
-        type=real,
-        default=0.0,
-        metavar="SHARE",
-        help="share of the observations, drawn at random, kept for pulls of do() (default: 0)",
-    )
     add_result(parser)
     add_flags(parser, RunSettings, POLICY_REST, rest=True, texts=REAL)
     add_table_rest(parser)
@@ -73,7 +66,6 @@ def execute(options: Namespace) -> None:
             runs=options.runs,
             fewest=options.fewest_rows,
             batch=options.batch,
-            hold_out=options.hold_out,
         )
     for warning in report.notes:
         note(f"warning: {warning}")

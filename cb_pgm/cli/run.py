@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from cb_pgm.cli.console import note, progress, waiting
-from cb_pgm.cli.flags import add_flags, add_rest, settings_of
-from cb_pgm.cli.options import SEARCH, TABLE, add_csv, add_output, add_toml_help, take_export
+from cb_pgm.cli.flags import add_flags, settings_of
+from cb_pgm.cli.options import TABLE, add_csv, add_output, add_table_rest, take_export
 from cb_pgm.cli.usage import Parser
 from cb_pgm.files import check_folder, json_text, print_text, whole_folder
 from cb_pgm.pipeline.settings import RunSettings
@@ -16,6 +16,7 @@ __all__ = ["add_arguments", "execute"]
 
 _FIRST = "not_settable policies horizon truth seed"
 _SECOND = "minimize knowledge graph na weights max_parents hidden cold runs"
+_REST = "method randomised reward_range noise_scale"
 
 
 def add_arguments(parser: Parser) -> None:
@@ -28,8 +29,8 @@ def add_arguments(parser: Parser) -> None:
     add_flags(parser, RunSettings, f"{TABLE} {_FIRST}")
     add_output(parser, out="folder for the outcome as JSON, settings, regret curves and pictures")
     add_flags(parser, RunSettings, _SECOND, title="more")
-    add_rest(parser, RunSettings, without=f"{SEARCH} dask")
-    add_toml_help(parser, "discovery.estimation.knowledge", "--knowledge's file")
+    add_flags(parser, RunSettings, _REST, rest=True)
+    add_table_rest(parser)
 
 
 def execute(options: Namespace) -> None:

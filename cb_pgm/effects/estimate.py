@@ -165,7 +165,9 @@ def estimate_effects(
     if draws is None:
         draws = draws_within(len(rows.codes), len(rows.cards))
         if draws < draws_within(0, 0):
-            adapted = [f"the table is large: {draws} draws instead of {draws_within(0, 0)} (--draws, --jobs)"]
+            adapted = [
+                f"the table is large: {draws} draws instead of {draws_within(0, 0)} (effects --draws, --jobs)"
+            ]
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(draws,)))
     unset = rows.rewards[: 0 if randomised else None]
     experiment = experiment_of(arms, unset, control, rows.binary, failure_prob)
@@ -342,7 +344,7 @@ def _never_set(arms: Sequence[Arm]) -> list[str]:
     if not never or any(arm.randomised for arm in arms):
         return []
     return [
-        f"never set, so that nothing is said of setting them (--graphs draws graphs): "
+        f"never set, so that nothing is said of setting them (effects --graphs draws graphs): "
         f"{listed(never, len(never))}"
     ]
 

@@ -170,6 +170,7 @@ def estimate(
             f"Expected at least {MIN_ROWS} observational rows to estimate a graph from but "
             f"found {table.n_rows}: add observations, or use a policy that needs no graph (screening, moss)"
         )
+    method = chosen.method
     watch = Watch(chosen.time_limit, progress)
     counts = RegimeCounts(table)
     required, forbidden = _adjacencies(known, table.variables)

@@ -17,13 +17,15 @@ roots
 sinks
     A list of variables without effects in the table: no edge leaves one.
 search
-    A table of settings of the search, each optional. PC takes alpha (above this p-value two variables count
-    as independent, .01), uc_rule and uc_priority (causal-learn's rules for v-structures, 2 and 2) and
-    max_conditions (the size of the largest conditioning sets, no limit). GES and BOSS take score ("bdeu" or
-    "bic"), equivalent_sample_size (what the prior of BDeu is worth in rows, chosen by the data) and
-    structure_prior (how many parents a variable is expected to have, 1). All but Chow-Liu and
-    causal-learn-ges take time_limit (seconds after which all searches of a command have ended with the best
-    graphs so far, those on resampled tables too; FCI has none, and ends with an error; no limit).
+    A table of settings of the search, each optional: method ("ges-boss", the default, "ges", "boss", "pc",
+    "chow-liu" or "causal-learn-ges"; discover takes "fci", too), and what the methods take. PC takes alpha
+    (above this p-value two variables count as independent, .01), uc_rule and uc_priority (causal-learn's
+    rules for v-structures, 2 and 2) and max_conditions (the size of the largest conditioning sets, no limit).
+    GES and BOSS take score ("bdeu" or "bic"), equivalent_sample_size (what the prior of BDeu is worth in
+    rows, chosen by the data) and structure_prior (how many parents a variable is expected to have, 1). All
+    but Chow-Liu and causal-learn-ges take time_limit (seconds after which all searches of a command have
+    ended with the best graphs so far, those on resampled tables too; FCI has none, and ends with an error;
+    no limit).
 
 For example:
 
@@ -62,6 +64,7 @@ _STATEMENTS = ("tiers", "required", "forbidden", "roots", "sinks")
 
 #: The settings that the table `search` may have, each with its type, and that in words.
 SEARCH_SETTINGS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "method": (str, "a text"),
     "alpha": ((int, float), "a number"),
     "uc_rule": (int, "a whole number"),
     "uc_priority": (int, "a whole number"),

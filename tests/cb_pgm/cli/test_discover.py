@@ -188,3 +188,13 @@ def test_a_pag_is_no_network_and_no_essential_graph(tmp_path, capsys):
         capsys.readouterr()
         assert main(command) == 1
         assert named in capsys.readouterr().err
+
+
+def test_the_method_may_stand_in_the_knowledge_file(tmp_path, capsys):
+    known = tmp_path / "known.toml"
+    known.write_text('[search]\nmethod = "chow-liu"\n')
+    assert main([*SMALL, "--knowledge", str(known)]) == 0
+    assert "; chow-liu found" in capsys.readouterr().out
+    known.write_text('[search]\nmethod = "fci"\n')
+    assert main([*SMALL, "--knowledge", str(known), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["method"] == "fci"

@@ -13,7 +13,7 @@ LIMIT = 1.5
 COMMANDS = {
     "discover": ["--bootstrap", "40"],
     "effects": ["--seed", "0", "--draws", "40"],
-    "run": ["--policy", "moss", "--horizon", "10", "--seed", "0", "--draws", "40"],
+    "run": ["--policy", "moss", "--horizon", "10", "--seed", "0"],
 }
 
 

@@ -207,8 +207,8 @@ def test_a_run_on_a_log_or_a_trial_has_a_report(kind, tmp_path, capsys):
     rng = np.random.default_rng(1)
     rows = [(n % 3 if n % 2 else n % 4 // 2, *rng.integers(2, size=2), "a" * (n % 2)) for n in range(300)]
     pd.DataFrame(rows, columns=["a", "b", "y", "set"]).to_csv(tmp_path / "table.csv", index=False)
-    run = ["run", str(tmp_path / "table.csv"), "--reward", "y=1", *kind, "--graphs", "--policy", "moss"]
-    assert main([*run, "--horizon", "50", "--draws", "3", "--out", str(tmp_path / "run")]) == 0
+    run = ["run", str(tmp_path / "table.csv"), "--reward", "y=1", *kind, "--policy", "moss"]
+    assert main([*run, "--horizon", "50", "--out", str(tmp_path / "run")]) == 0
     assert main(["report", str(tmp_path / "run")]) == 0, capsys.readouterr().err
     assert "experimental" in (tmp_path / "run" / "report.html").read_text()
 

@@ -169,7 +169,7 @@ def regret(described: dict[str, Any], name: str, seed: tuple[int, ...], horizon:
         ([], "--n"),
         (["--n", "8", "--reward", "x"], "--reward"),
         (["--model", "data/asia.bif"], "--reward"),
-        (["--n", "8", "--degree", "7"], "--degree"),
+        (["--n", "8", "--not-settable", "x"], "--not-settable"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_by_name(
