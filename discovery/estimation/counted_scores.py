@@ -197,8 +197,8 @@ class BDeu(CountedScore):
         others = max(1, contingency.n_variables - 1)  # a single variable has no parents, whatever the prior
         if not 0 < equivalent_sample_size <= _LARGEST_PRIOR:
             raise EstimationError(
-                f"Expected a positive equivalent_sample_size, at most {_LARGEST_PRIOR:,}, but found "
-                f"{equivalent_sample_size}: take 1, the default"
+                f"Expected a positive equivalent_sample_size but found {equivalent_sample_size}: take 1, "
+                f"the default, or at most {_LARGEST_PRIOR:,}"
             )
         if structure_prior is None:
             structure_prior = min(1.0, others / 2)
