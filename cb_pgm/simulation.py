@@ -15,6 +15,7 @@ from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, S
 from cb_pgm.model.system import CausalSystem
 from cb_pgm.policies.base import Policy
 from cb_pgm.policies.index_policies import IndexPolicy, RewardsAhead
+from discovery.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from cb_pgm.model.reward_unit import RewardUnit
     from cb_pgm.search.trace import SearchTrace
 
-__all__ = ["MOST_OBSERVATIONS", "EarlierRows", "Run", "System", "drawn_rows", "simulate"]
+__all__ = ["MOST_OBSERVATIONS", "EarlierRows", "Run", "System", "check_system", "drawn_rows", "simulate"]
 
 #: The number of observations that a policy starts from at most; more seldom rule out more.
 MOST_OBSERVATIONS = 10_000
@@ -53,6 +54,16 @@ class System(Protocol):
     def sample(self, do: Mapping[str, str], size: int, rng: np.random.Generator, /) -> Observations: ...
 
     def mean_reward(self, do: Mapping[str, str], /) -> float: ...
+
+
+def check_system(system: object) -> None:
+    """Raise CausalBanditError for an object that lacks one of the four."""
+    missing = [name for name in ("states", "settable", "sample", "mean_reward") if not hasattr(system, name)]
+    if missing:
+        raise CausalBanditError(
+            f"Expected a CausalSystem, or an object with states, settable, sample and mean_reward, but found "
+            f"{type(system).__name__} without {listed(missing)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -159,6 +170,7 @@ def simulate(
         If the horizon is less than 1, if the variables or states of the policy differ from the system's, or
         if it asks for an arm that can't be set.
     """
+    check_system(system)
     if horizon < 1:
         raise CausalBanditError(f"Expected a horizon of at least 1 round but found {horizon}")
     if {name: tuple(states) for name, states in system.states.items()} != policy.states:

@@ -26,8 +26,9 @@ class EffectsReport(Answer):
 
     def __repr__(self) -> str:
         leader = ", ".join(f"{name} = {state}" for name, state in self.decision.leader.items()) or "do()"
-        decided = "recommended" if self.decision.is_decided else "looks best"
-        return f"EffectsReport({len(self.arms)} arms, {leader} {decided})"
+        decided = "set" if self.decision.basis == "experimental" else "best bet"
+        said = f"{decided} {leader}" if self.decision.is_decided else f"{leader} looks best"
+        return f"EffectsReport({len(self.arms)} arms, {said})"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the arms, a row each; what the table says nothing of is missing.

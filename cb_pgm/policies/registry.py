@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.errors import PolicyError
-from discovery.wording import did_you_mean, listed
+from discovery.wording import did_you_mean
 
 if TYPE_CHECKING:  # `--help` lists the policies, and importing these would slow it down
     from importlib.metadata import EntryPoint
@@ -103,8 +103,7 @@ def policy_kind(name: str) -> PolicyKind:
         summary = (inspect.getdoc(made) or "a policy of your own").partition("\n")[0].rstrip(".")
         return PolicyKind(name, summary, needs_graph=True)
     if name not in POLICIES:
-        names = listed(POLICIES, most=len(POLICIES), last="or")
-        raise PolicyError(f"Expected the policy {names} but found {name!r}")
+        raise PolicyError(f"Expected a policy but found {name!r}: {did_you_mean(name, POLICIES)}")
     return POLICIES[name]
 
 

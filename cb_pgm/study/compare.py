@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import isabstract
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,7 +16,8 @@ from cb_pgm.policies.base import Policy
 from cb_pgm.policies.context import PolicyContext
 from cb_pgm.policies.registry import make_policy
 from cb_pgm.processes import mapped
-from cb_pgm.simulation import System, simulate
+from cb_pgm.simulation import System, check_system, simulate
+from discovery.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +30,7 @@ PolicyLike: TypeAlias = "str | Policy | type[Policy] | Callable[[PolicyContext],
 
 def compare(
     policies: Sequence[PolicyLike],
-    systems: System | Sequence[System] | Mapping[str, System],
+    systems: System | list[System] | tuple[System, ...] | Mapping[str, System],
     horizon: int,
     seeds: int | Iterable[int] = 10,
     *,
@@ -75,13 +77,15 @@ def compare(
     if isinstance(systems, Mapping):
         named = dict(systems)
     else:
-        several = systems if isinstance(systems, Sequence) else [systems]
+        several = systems if isinstance(systems, list | tuple) else [systems]
         named = {f"system {number}": system for number, system in enumerate(several, start=1)}
     labels = [_label(policy) for policy in policies]
     if not labels or not named or len(set(labels)) < len(labels):
         raise CausalBanditError(
             f"Expected policies with names of their own, and a system, but found {labels} and {list(named)}"
         )
+    for system in named.values():
+        check_system(system)
     numbers = range(seeds) if isinstance(seeds, int) else list(seeds)
     runs = [
         (label, policy, name, system, seed)
@@ -122,6 +126,12 @@ def _label(policy: PolicyLike) -> str:
 def _made(policy: PolicyLike, system: System) -> Policy:
     if isinstance(policy, Policy):
         return policy
+    if isabstract(policy):
+        missing = sorted(policy.__abstractmethods__)  # type: ignore[union-attr]
+        raise CausalBanditError(
+            f"Expected a policy with its four methods but found {policy.__name__} without "  # type: ignore[union-attr]
+            f"{listed(missing)}: write them (help(Policy))"
+        )
     if isinstance(system, CausalSystem):
         graph = system.true_graph()
         context = PolicyContext.of_system(system, graph, system.marginals(), system.effective_gaps(graph))

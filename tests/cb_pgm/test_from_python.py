@@ -11,7 +11,16 @@ from pgmpy.base import DAG, PDAG
 from pgmpy.factors.continuous import LinearGaussianCPD
 from pgmpy.models import DiscreteMarkovNetwork, LinearGaussianBayesianNetwork
 
-from cb_pgm import CNUCB, CausalBanditError, CausalSystem, Pipeline, Session, estimate_effects, simulate
+from cb_pgm import (
+    CNUCB,
+    CausalBanditError,
+    CausalSystem,
+    Pipeline,
+    Session,
+    compare,
+    estimate_effects,
+    simulate,
+)
 from cb_pgm.pgmpy import CausalBanditModel, CausalBanditPolicy
 from cb_pgm.policies import Policy
 from discovery import DiscoveryError, DiscreteTable, EssentialGraph, read_csv
@@ -144,3 +153,32 @@ def test_policies_have_four_methods_named_in_public() -> None:
 def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(CausalBanditError, match=r"found str: read one by discovery.read_csv"):
         estimate_effects("data/asia.csv")  # type: ignore[arg-type]
+
+
+class Page:
+    """A page whose colour decides how many click."""
+
+    states = settable = {"colour": ("red", "blue")}  # noqa: RUF012
+
+    def mean_reward(self, do: Any) -> float:
+        return {"red": 0.2, "blue": 0.5}.get(do.get("colour"), 0.35)
+
+    def sample(self, do: Any, size: int, rng: np.random.Generator) -> Any:
+        raise NotImplementedError
+
+
+class Half(Policy):
+    def begin(self, rng: np.random.Generator) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("policies", "system", "message"),
+    [
+        ([Half], Page(), "found Half without learn, means and next_pull"),
+        (["screnning"], Page(), "did you mean 'screening'"),
+        (["ucb"], "data/asia.bif", "an object with states, settable, sample and mean_reward, but found str"),
+    ],
+)
+def test_wrong_uses_are_refused_in_a_sentence(policies: list[Any], system: Any, message: str) -> None:
+    with pytest.raises(CausalBanditError, match=message):
+        compare(policies, system, horizon=10, seeds=1)

@@ -13,8 +13,8 @@ from cb_pgm.cli.program import main
 from cb_pgm.session.state import OpenPull
 
 TITLE = "## A real experiment"
-MORE = re.compile(r"# .*\b(two|three|four|five|six) more")
-NUMBERS = ("two", "three", "four", "five", "six")
+MORE = re.compile(r"# .*\b(six|thirteen) more")
+NUMBERS = {"six": 6, "thirteen": 13}
 
 
 def walkthrough() -> list[tuple[str, list[str]]]:
@@ -61,7 +61,7 @@ def do(command: str, shown: list[str], capsys: pytest.CaptureFixture[str]) -> li
     name, *arguments = shlex.split(command)
     more = MORE.match(command)
     if more:
-        for _ in range(NUMBERS.index(more[1]) + 2):
+        for _ in range(NUMBERS[more[1]]):
             one_more_batch()
         return []
     if name == "cat":
@@ -82,6 +82,6 @@ def test_it_is_true(
 ) -> None:
     steps = walkthrough()
     monkeypatch.chdir(tmp_path)
-    assert [shlex.split(command)[2] for command, _ in steps if "session" in command].count("tell") >= 2
+    assert [shlex.split(command)[2] for command, _ in steps if "session" in command].count("tell") >= 1
     for command, shown in steps:
         assert do(command, shown, capsys) == shown
