@@ -28,6 +28,7 @@ __all__ = [
     "surroundings",
 ]
 
+_MOST_EDGES = 300
 MOST_NODES = 60  # in one picture; of larger graphs the part around the reward's parents is drawn
 
 
@@ -129,15 +130,24 @@ def graph_picture(
 
 
 def surroundings(graph: EssentialGraph, centre: Sequence[str], most: int = MOST_NODES) -> tuple[str, ...]:
-    """Return up to `most` nodes, in node order: `centre` and those nearest to it."""
-    if len(graph.nodes) <= most:
+    """Return up to `most` nodes, in node order: `centre` and those nearest to it.
+
+    Fewer where they have too many edges among them: a layout takes a minute for a thousand.
+    """
+    edges = len(graph.directed) + len(graph.undirected)
+    if len(graph.nodes) <= most and edges <= _MOST_EDGES:
         return graph.nodes
-    nearest = list(dict.fromkeys(centre or graph.nodes[:1]))[:most]
+    nearest = list(dict.fromkeys(centre or graph.nodes[:1]))
+    chosen: set[str] = set()
+    edges = 0
     for node in nearest:  # grows meanwhile
-        for other in (*graph.parents(node), *graph.neighbours(node), *graph.children(node)):
-            if len(nearest) < most and other not in nearest:
-                nearest.append(other)
-    chosen = set(nearest)
+        around = {*graph.parents(node), *graph.neighbours(node), *graph.children(node)}
+        edges += len(around & chosen)
+        if len(chosen) == most or edges > _MOST_EDGES:
+            break
+        chosen.add(node)
+        further = around - set(nearest)
+        nearest += [other for other in graph.nodes if other in further]
     return tuple(node for node in graph.nodes if node in chosen)
 
 
@@ -200,7 +210,10 @@ def repeat_section(
     """
     how: Block = Paragraph("Started from Python: call it again with the same settings, seed and data.")
     if command is not None:
-        words = shlex.split(command)
+        try:
+            words = shlex.split(command)
+        except ValueError:  # no command of ours
+            words = [command]
         if words[1:2] == ["run"] and not any(word.partition("=")[0] == "--seed" for word in words):
             words += ["--seed", str(seed)]
         how = Code(shlex.join(words))

@@ -9,6 +9,7 @@ from base64 import b64decode
 from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -378,6 +379,9 @@ def test_surroundings_are_the_nearest():
     assert surroundings(chain, ["C"], 3) == ("B", "C", "D")
     assert surroundings(chain, ["E"], 2) == ("D", "E")
     assert surroundings(chain, ["C"], 9) == chain.nodes
+    names = [f"v{number}" for number in range(60)]
+    clique = EssentialGraph(names, [], list(combinations(names, 2)))  # laying out 1,770 edges takes minutes
+    assert surroundings(clique, ["v7"])[-1] == "v24"
 
 
 # -- frames and figures ------------------------------------------------------------------------------------
