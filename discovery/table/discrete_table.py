@@ -286,7 +286,7 @@ def coded_table(
     if not trial:
         _check_rows(int(deciding.sum()), used, raw)
     computed = () if used.rewards is None else computed_columns(used.rewards, used.variables)
-    coded = code_variables(used, deciding, settings, raw.source, trial=trial)
+    coded = code_variables(used, deciding, settings, raw.source, trial=trial, computed=computed)
     warnings = [*raw.warnings, *noticed_spellings(raw), *used.warnings, *coded.warnings]
     rewards = None if used.rewards is None else used.rewards[observed]
     if rewards is not None and len(rewards) and np.ptp(rewards) == 0:

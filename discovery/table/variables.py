@@ -56,6 +56,7 @@ def code_variables(
     source: str,
     *,
     trial: Collection[str] = (),
+    computed: Collection[str] = (),
 ) -> CodedVariables:
     """Return the variables that vary, with their states and codes.
 
@@ -73,6 +74,8 @@ def code_variables(
         The table's name in messages.
     trial
         The columns of a trial, which may have any number of states, and one of which is enough.
+    computed
+        The columns that are computed from the reward. If there is a message, it advises to leave them out.
 
     Raises
     ------
@@ -81,7 +84,10 @@ def code_variables(
         set: at least one beside a reward, or two.
     """
     coded, problems = _coded(used, observed, settings, trial)
-    raise_problems([*used.problems, *problems], source)
+    computed = [name for name in computed if name not in settings.keep]
+    if used.problems or problems:
+        others = [problem for name, problem in problems.items() if name not in computed]
+        raise_problems([*used.problems, *map(_computed, computed), *others], source)
     constants = {name: variable.states[0] for name, variable in coded.items() if variable.n_observed == 1}
     variables = {name: variable for name, variable in coded.items() if name not in constants}
     twins = _twins(variables, observed, settings.keep)
@@ -118,17 +124,24 @@ def code_variables(
 
 def _coded(
     used: UsedRows, observed: NDArray[np.bool_], settings: TableSettings, trial: Collection[str]
-) -> tuple[dict[str, CodedVariable], list[Problem]]:
+) -> tuple[dict[str, CodedVariable], dict[str, Problem]]:
     coded = {}
-    problems = []
+    problems = {}
     for name in tuple(used.variables):
         column = used.variables.pop(name)
         variable = code_variable(name, column, observed, settings, any_number=name in trial)
         if isinstance(variable, Problem):
-            problems.append(variable)
+            problems[name] = variable
         else:
             coded[name] = variable
     return coded, problems
+
+
+def _computed(name: str) -> Problem:
+    """Return the problem of a column that is computed from the reward."""
+    short = f"--ignore {shlex.quote(name)} or --keep {shlex.quote(name)}"
+    found = f"{quoted(name)}, which is computed from the reward"
+    return Problem("columns that don't come from the reward", found, short, (("--ignore", name),), short)
 
 
 def _too_few(

@@ -222,3 +222,15 @@ class TestInterventions:
             "PKA": 600,
             "PKC": 1_200,
         }
+
+
+def test_one_message_has_columns_computed_from_the_reward_too() -> None:
+    rng = np.random.default_rng(1)
+    wage = rng.lognormal(size=200)
+    frame = pd.DataFrame(
+        {"age": rng.normal(size=200), "a": [0, 1] * 100, "lwage": np.log(wage), "wage": wage}
+    )
+    with pytest.raises(TableError) as caught:
+        DiscreteTable.from_frame(frame, reward="wage")
+    assert 'add ignore=["lwage"], bins=3' in str(caught.value).splitlines()[0]
+    assert DiscreteTable.from_frame(frame, reward="wage", ignore="lwage", bins=3).variables == ("age", "a")
