@@ -87,7 +87,7 @@ def estimate_effects(
         as set, and no edge leads into them.
     control
         States with which the others of their variables are compared, each "state" or "variable=state".
-        Without one it is the state named control, placebo, none, no or 0, else the most frequent one.
+        Without one it is the state named control, placebo, none, no, false or 0, else the most frequent one.
     block
         Variables within whose joint states an experiment was randomised.
     graphs

@@ -37,7 +37,7 @@ __all__ = ["ENOUGH_ROWS", "Experiment", "controls_of", "experiment_of"]
 #: Arms of a log with fewer rows lead only if they are better for sure, or there are no others.
 ENOUGH_ROWS = 20
 
-_CONTROLS = ("control", "placebo", "none", "no", "0")
+_CONTROLS = ("control", "placebo", "none", "no", "false", "0", "0.0")
 _DRAWS = 4000
 
 Array = NDArray[np.float64]
@@ -208,7 +208,7 @@ def controls_of(arms: Iterable[Arm], control: Collection[str]) -> dict[str, str]
     """Return for each variable the state that its others are compared with.
 
     `control` has states, or "variable=state". Without one that fits it is the state named control, placebo,
-    none, no or 0, otherwise the one in most rows.
+    none, no, false or 0, otherwise the one in most rows.
 
     Raises
     ------

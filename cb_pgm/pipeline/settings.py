@@ -75,7 +75,7 @@ class RunSettings(TableSettings, EstimateSettings):
         count as rows in which they were set.
     control
         States with which the others of their variables are compared, each STATE or COL=STATE. None: the state
-        named control, placebo, none, no or 0, else the most frequent one.
+        named control, placebo, none, no, false or 0, else the most frequent one.
     block
         Variables within whose joint states an experiment was randomised.
     graphs

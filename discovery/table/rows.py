@@ -229,6 +229,7 @@ def _lost_rewards(columns: Mapping[str, Column], reward: str, lost: NDArray[np.b
         own, others = missing / rows, (missing.sum() - missing) / (rows.sum() - rows)
         variance = lost.mean() * (1 - lost.mean()) * (1 / rows + 1 / (rows.sum() - rows))
         apart = np.abs(own - others) / np.sqrt(np.maximum(variance, 1e-12))
+        apart *= np.array(column.texts) != ""  # rows that lack both say nothing of a state
         state = int(apart.argmax())
         if apart[state] > _APART:
             found.append(

@@ -117,6 +117,7 @@ def test_the_control_is_named_so_or_the_most_frequent_or_given():
 
     assert of(("Placebo", "x", "y")) == "Placebo"
     assert of(("x", "y", "none")) == "none"
+    assert of(("0.0", "1.0", "2.0")) == "0.0"
     assert of(("x", "y", "z")) == "y"
     assert of(("x", "y", "z"), ["z"]) == "z"
     assert of(("x", "y", "z"), ["arm=x"]) == "x"
