@@ -35,7 +35,7 @@ from cb_pgm.model.canonical import Rows
 from cb_pgm.model.reward_unit import RewardUnit
 from discovery.wording import count, listed, number
 
-__all__ = ["Claims", "GraphDraws", "by_experiment", "over_graphs", "rows_of"]
+__all__ = ["Claims", "GraphDraws", "by_experiment", "over_graphs", "rows_of", "set_rows_of"]
 
 _MAY_BE_BEST = 0.05  # P(best) from which on an arm is a contender
 _CONTENDERS = 6
@@ -95,7 +95,15 @@ def rows_of(rewards: Array, scale: RewardScale, failure_prob: float) -> ArmRows 
     """Summarise the rows that show an arm; None if there are none."""
     if not len(rewards):
         return None
-    sample = Sample.of(rewards, binary=scale.binary)
+    return _summary(Sample.of(rewards, binary=scale.binary), scale, failure_prob)
+
+
+def set_rows_of(experiment: Experiment, arm: Arm, scale: RewardScale, failure_prob: float) -> ArmRows:
+    """Summarise the rows in which an arm of the experiment was set."""
+    return _summary(experiment.sample_of(arm), scale, failure_prob)
+
+
+def _summary(sample: Sample, scale: RewardScale, failure_prob: float) -> ArmRows:
     return ArmRows(sample.rows, sample.mean, scale.cut(mean_interval(sample, failure_prob)))
 
 
@@ -108,8 +116,7 @@ def by_experiment(experiment: Experiment, p_best: Array, scale: RewardScale, cla
     ]
     gains = [gain for gain in (nothing, over_second) if gain is not None]
     is_decided = bool(gains) and all(gain.is_decided for gain in gains)
-    own = rows_of(leader.set_rewards, scale, claims.failure_prob)
-    assert own is not None
+    own = set_rows_of(experiment, leader, scale, claims.failure_prob)
     steps = []
     if second is not None and not is_decided:
         rivals = [arm for arm in contenders if arm is not leader] or [second]

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from cb_pgm.effects.arms import Arm, arms_of
-from cb_pgm.effects.decision import Claims, GraphDraws, by_experiment, over_graphs, quantiles, rows_of
+from cb_pgm.effects.decision import (
+    Claims,
+    GraphDraws,
+    by_experiment,
+    over_graphs,
+    quantiles,
+    rows_of,
+    set_rows_of,
+)
 from cb_pgm.effects.doubts import graph_doubts, not_at_random, refuse_computed, suspicious
 from cb_pgm.effects.experiment import ENOUGH_ROWS, Experiment, controls_of, experiment_of
 from cb_pgm.effects.measured import bounds
@@ -394,7 +402,9 @@ def _effects(
     for column, arm in enumerate(arms):
         if drawn is None and arm not in done:
             continue
-        set_rows = rows_of(arm.set_rewards, scale, claims.failure_prob)
+        set_rows = None
+        if experiment is not None and arm in done:
+            set_rows = set_rows_of(experiment, arm, scale, claims.failure_prob)
         over = None if drawn is None else drawn.means[:, column]
         mean = 0.0 if over is None else float(over.mean())
         own = set_rows.mean if set_rows is not None else mean

@@ -73,6 +73,10 @@ class Experiment:
         rewards = [arm.set_rewards for arm in self.arms] + ([self.nothing] if len(self.nothing) else [])
         return floored([Sample.of(own, binary=self.binary) for own in rewards])
 
+    def sample_of(self, arm: Arm) -> Sample:
+        """Return the rows of an arm, summarised."""
+        return self.samples[self.arms.index(arm)]
+
     @cached_property
     def _in_blocks(self) -> dict[str, tuple[dict[str, int], Array, Array, float]]:
         """For each variable with blocks: places of states, effects, their covariances and the freedom."""
@@ -118,7 +122,7 @@ class Experiment:
             radius = float(stdtrit(freedom, 1 - self.failure_prob / 2)) * math.sqrt(max(variance, 0.0))
             difference = float(effects[i] - effects[j])
             return difference, (difference - radius, difference + radius)
-        first, second = (self.samples[self.arms.index(arm)] for arm in (one, other))
+        first, second = self.sample_of(one), self.sample_of(other)
         return first.mean - second.mean, difference_interval(first, second, self.failure_prob)
 
     def contrasts(self) -> list[Contrast]:
@@ -153,6 +157,7 @@ class Experiment:
 
         It is the one with the best mean, in a log among arms with enough rows, unless another one is better
         for sure.
+
         The closest rival is the arm over which the interval of the gain begins lowest. Arms of two variables
         that were both set at random in all rows aren't compared, as they share these. Of several variables'
         best arms the one leads whose gains begin highest.
@@ -189,7 +194,7 @@ class Experiment:
     def _over_nothing(self, arm: Arm, sign: int) -> Comparison | None:
         if not len(self.nothing):
             return None
-        own, nothing = self.samples[self.arms.index(arm)], self.samples[-1]
+        own, nothing = self.sample_of(arm), self.samples[-1]
         interval = difference_interval(own, nothing, self.failure_prob)
         return _signed(own.mean - nothing.mean, interval, sign, self.failure_prob)
 

@@ -33,6 +33,7 @@ from scipy import special  # scipy.stats has the same by name, for half a second
 __all__ = ["Interval", "Sample", "bounds", "difference_interval", "finite_ends", "floored", "mean_interval"]
 
 _FLOOR_ROWS = 10.0  # that the variance common to several samples is worth beside a smaller own one
+_NOTHING = 1e-20  # a variance of rewards in [0, 1] that comes of rounding
 _FEW = 10  # rows of 0 and 1, of which Wilson's interval is too short
 
 Array = NDArray[np.float64]
@@ -73,10 +74,14 @@ def floored(samples: Sequence[Sample]) -> list[Sample]:
 
     The variance of few or skewed rewards is too small wherever the rare large ones are missing, most of all
     where all are equal. One below the variance common to all samples counts as if ten further rows had shown
-    the common one.
+    the common one; where each sample's rewards are all equal, that is the variance of all rewards together.
     """
     freedom = sum(sample.rows - 1 for sample in samples)
     common = sum((sample.rows - 1) * sample.variance for sample in samples) / max(freedom, 1)
+    if common < _NOTHING:
+        sizes = [sample.rows for sample in samples]
+        means = np.array([sample.mean for sample in samples])
+        common = float(np.average((means - np.average(means, weights=sizes)) ** 2, weights=sizes))
     found = []
     for sample in samples:
         own = sample.rows - 1

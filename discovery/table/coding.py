@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,6 +21,8 @@ __all__ = ["CodedVariable", "appearances", "code_variable", "look_alikes"]
 MAX_NUMBERS = 20
 #: At least so many rows per state there must be, on average.
 ROWS_PER_STATE = 10
+#: The same of what was set, or of blocks: pairs of rows are enough, and some may have lost one.
+_ROWS_PER_ARM = 1.5
 #: The most states of a variable: tables of probabilities grow as their product.
 MOST_STATES = 100
 
@@ -29,6 +30,7 @@ _MARKERS = frozenset(
     {"na", "nan", "n/a", "#n/a", "null", "none", "nil", "missing", "?", "-", "--", ".", "inf"}
 )
 _FEW_BINS = 3
+_MOST_OF_ARMS = "at most two values for three rows in a column that was set, or of blocks,"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ def code_variable(
     settings
         What is done on request.
     any_number
-        Whether it may have any number of states.
+        Whether it was set, or is a block: then a state needs no ten rows, but most have two or more.
 
     Returns
     -------
@@ -88,12 +90,14 @@ def code_variable(
     codes: Codes
     notes: list[tuple[str, str]] = []
     merged: dict[str, str] = {}
-    most = math.inf if any_number else n_rows / ROWS_PER_STATE
-    numbers = None if any_number else column.numbers()
-    binned = numbers is not None and seen.n_distinct > min(MAX_NUMBERS, most)
+    rows_per_state = _ROWS_PER_ARM if any_number else ROWS_PER_STATE
+    most = n_rows / rows_per_state
+    numbers = column.numbers()
+    few = any_number and settings.bins is None
+    binned = numbers is not None and seen.n_distinct > (most if few else min(MAX_NUMBERS, most))
     if numbers is not None and binned:
         if settings.bins is None:
-            return _too_many_numbers(name, seen, n_rows)
+            return _too_many_numbers(name, seen, n_rows, any_number)
         codes, states = _binned(numbers, settings.bins, settings.bin_rule, observed)
         notes.append(
             (
@@ -117,8 +121,8 @@ def code_variable(
     shown = np.flatnonzero(counts)
     if len(shown) > max(most, 1) or (len(states) > MOST_STATES and not any_number):
         if binned:
-            return _too_many_numbers(name, seen, n_rows, len(shown))
-        return _too_many_texts(name, seen, n_rows, settings)
+            return _too_many_numbers(name, seen, n_rows, any_number, len(shown))
+        return _too_many_texts(name, seen, n_rows, settings, any_number)
     if len(shown) < len(states):
         order = [*shown, *np.flatnonzero(counts == 0)]
         codes = np.argsort(order)[codes]
@@ -187,16 +191,18 @@ def look_alikes(name: str, column: Column) -> Iterator[tuple[str, str]]:
         yield "texts among numbers are kept as states (--na TOKEN … counts them as missing)", marker
 
 
-def _too_many_numbers(name: str, column: Column, n_rows: int, n_states: int | None = None) -> Problem:
+def _too_many_numbers(
+    name: str, column: Column, n_rows: int, any_number: bool, n_states: int | None = None
+) -> Problem:
     """Return the problem of a column of numbers that isn't binned, or is into too many intervals."""
     fits = max(2, min(_FEW_BINS, int(n_rows / ROWS_PER_STATE) - bool(column.missing.any())))
     found = f"{column.n_distinct} numbers in {n_rows} rows of {quoted(name)}"
     advice = f"cut them into bins (--bins {fits})"
     if n_states is not None:
         found, advice = f"{n_states} bins of {found}", f"take fewer bins (--bins {fits})"
+    few = f"at most {MAX_NUMBERS} different numbers in a column, and at most a tenth as many values as there"
     return Problem(
-        f"at most {MAX_NUMBERS} different numbers in a column, and at most a tenth as many values as there "
-        "are rows,",
+        _MOST_OF_ARMS if any_number else f"{few} are rows,",
         found,
         f"{advice} or leave the column out (--ignore {shlex.quote(name)})",
         (("--bins", str(fits)),),
@@ -204,7 +210,9 @@ def _too_many_numbers(name: str, column: Column, n_rows: int, n_states: int | No
     )
 
 
-def _too_many_texts(name: str, column: Column, n_rows: int, settings: TableSettings) -> Problem:
+def _too_many_texts(
+    name: str, column: Column, n_rows: int, settings: TableSettings, any_number: bool
+) -> Problem:
     """Return the problem of a column with too many states, or with texts among many numbers."""
     quoted_name = shlex.quote(name)
     expected = f"at most a tenth as many values as there are rows, and at most {MOST_STATES},"
@@ -212,6 +220,8 @@ def _too_many_texts(name: str, column: Column, n_rows: int, settings: TableSetti
     leave_out = "don't keep the column" if insists else f"leave the column out (--ignore {quoted_name})"
     ignore = () if insists else (("--ignore", name),)
     found = f"{column.n_distinct} values in {n_rows} rows of {quoted(name)}"
+    if any_number:
+        return Problem(_MOST_OF_ARMS, found, f"add rows or {leave_out}", ignore)
     counts = np.bincount(column.codes)
     rare = counts < ROWS_PER_STATE
     if 2 <= (~rare).sum() < min(MOST_STATES, n_rows / ROWS_PER_STATE) and counts[rare].sum() <= n_rows / 2:

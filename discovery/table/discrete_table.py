@@ -281,8 +281,8 @@ def coded_table(
     observed = used.targets < 0
     # With too few rows in which nothing was set, all rows decide about states, and no graph is estimated.
     deciding = observed if observed.sum() >= MIN_ROWS else np.ones_like(observed)
-    if len(observed) < MIN_ROWS and used.rewards is not None and not trial:
-        trial = {raw.names[target] for target in used.targets[~observed]}  # a short log is an experiment too
+    if used.rewards is not None and not observed.all():
+        trial = {raw.names[target] for target in used.targets[~observed]}  # a log is an experiment too
     if not trial:
         _check_rows(int(deciding.sum()), used, raw)
     computed = () if used.rewards is None else computed_columns(used.rewards, used.variables)

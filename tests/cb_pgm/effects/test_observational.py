@@ -51,6 +51,19 @@ def test_effects_that_add_up_are_not_pulled_to_the_mean(causes, rows):
     assert np.std(errors) <= 1.15 * np.std(usual)
 
 
+def test_the_strongest_of_five_causes_has_its_whole_effect():
+    """400 rows; a = 2 adds 2. Their mean is .18 above the truth, so that least squares says 2.27 as well."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 3, (400, 5))
+    rewards = ((codes - 1) @ [2, 1.5, 1.2, 1, 1] + rng.normal(0, 1, 400)).round(3)
+    table = table_of(rewards, **{name: codes[:, i] for i, name in enumerate("abcde")})
+    decision = estimate_effects(table, draws=40).decision
+    assert decision.leader == {"a": "2"}
+    assert decision.over_nothing.interval[0] < 2 < decision.over_nothing.interval[1]
+    assert decision.over_nothing.gain == pytest.approx(2, abs=0.2)
+    assert decision.mean == pytest.approx(by_regression(codes, rewards)[0, 2], abs=0.1)
+
+
 def test_expected_mean_baseline_and_gain_add_up():
     _, _, table = additive(5, 400, 1)
     report = estimate_effects(table, draws=20)
