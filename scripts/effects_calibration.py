@@ -53,6 +53,7 @@ SLOW, SLOW_SHARE = ("alarm", "insurance"), 3
 BROKEN = ("hidden cause", "selection")
 ROWS = (300, 1000, 10_000)
 TABLES, DRAWS = 20, 100  # tables of each kind and number of rows, and resampled tables for each
+FEW_DRAWS = 20  # where the presumption fails
 BINS = 10
 _SAME = 1e-9  # means this close are equal
 
