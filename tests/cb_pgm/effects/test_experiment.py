@@ -345,3 +345,29 @@ def test_rows_of_a_file_count_in_any_order(tmp_path, capsys):
         csv.writer(file).writerows([head, *rows])
     content, _ = answered(capsys, str(path), "--reward", "cured=yes", "--randomised", "arm")
     assert content["contrasts"][0]["difference"] == pytest.approx(6 / 14)
+
+
+def test_a_log_of_many_arms_answers_and_numbers_without_repeats_are_cut(tmp_path, capsys):
+    """Fifteen versions in 120 rows; and 160 doses in 160 rows, of which none can be compared."""
+    rng = np.random.default_rng(9)
+    version = rng.choice(15, 120)
+    path = write(tmp_path / "log.csv", set=["version"] * 120, version=[f"v{v}" for v in version],
+                 click=(rng.random(120) < 0.4).astype(int))  # fmt: skip
+    content, _ = answered(capsys, path, "--reward", "click", "--intervention-column", "set")
+    assert sum(arm["set"]["rows"] for arm in content["arms"]) == 120
+    dose = rng.uniform(0, 10, 160)
+    path = write(tmp_path / "dose.csv", dose=dose, y=dose + rng.normal(0, 3, 160))
+    arguments = ["effects", path, "--reward", "y", "--randomised", "dose"]
+    assert main(arguments) == 1
+    assert "two values for three rows" in (said := capsys.readouterr().err)
+    assert "--bins 3" in said
+    assert main([*arguments, "--bins", "3"]) == 0
+
+
+def test_arms_without_any_variance_have_intervals_with_width():
+    rewards = np.repeat([3.0, 4.0, 5.5], 20)
+    codes = np.asfortranarray(np.repeat([0, 1, 2], 20).astype(np.int16)[:, None])
+    report = estimate_effects(DiscreteTable(codes, {"arm": ("a", "b", "c")}, rewards), randomised=["arm"])
+    for interval in [one.interval for one in report.contrasts] + [arm.bounds for arm in report.arms]:
+        assert interval[1] - interval[0] > 0.1
+    assert report.decision.is_decided
