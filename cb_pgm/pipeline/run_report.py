@@ -249,6 +249,8 @@ def _legend(report: RunReport) -> list[str]:
     system = "true network" if task.is_truth else "fitted model"
     on_oracle = {entry.name for entry in task.entries if entry.graph == "oracle"}
     lines = []
+    if any(entry.graph == "none" for entry in task.entries):
+        lines.append("none: the policy uses no graph.")
     if any(entry.graph == "estimated" for entry in task.entries):
         graph = "given" if task.settings.graph is not None else "estimated"
         lines.append(f"estimated: the policy works on the {graph} graph, with marginals from the table.")

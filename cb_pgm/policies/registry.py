@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cb_pgm.errors import PolicyError
-from discovery.wording import did_you_mean
+from discovery.wording import did_you_mean, listed, nearest
 
 if TYPE_CHECKING:  # `--help` lists the policies, and importing these would slow it down
     from importlib.metadata import EntryPoint
@@ -96,15 +96,28 @@ def make_policy(name: str, context: PolicyContext, **settings: Any) -> Policy:
 def policy_kind(name: str) -> PolicyKind:
     """Return the registry entry of that name, or raise a PolicyError that lists all names.
 
-    A policy of your own is imported; it counts as one that works on a graph, and is played once for each.
+    A policy of your own is imported. It counts as one that works on a graph, and is played once for each,
+    unless it is made from a context (`Policy.from_context`) as policies without a graph are.
     """
     if name not in POLICIES and (":" in name or is_installed(name)):
         made, _ = own_policy(name)
         summary = (inspect.getdoc(made) or "a policy of your own").partition("\n")[0].rstrip(".")
-        return PolicyKind(name, summary, needs_graph=True)
+        return PolicyKind(name, summary, needs_graph=not _is_graph_free(made))
     if name not in POLICIES:
-        raise PolicyError(f"Expected a policy but found {name!r}: {did_you_mean(name, POLICIES)}")
+        names = listed(POLICIES, most=len(POLICIES), last="or")
+        near = nearest(name, POLICIES)
+        advice = "" if near is None else f": did you mean {near!r}?"
+        raise PolicyError(f"Expected the policy {names} but found {name!r}{advice}")
     return POLICIES[name]
+
+
+def _is_graph_free(made: Any) -> bool:
+    """Return whether a class is made as `Policy` itself is, or as a registered policy without a graph."""
+    maker = next((kind for kind in getattr(made, "__mro__", ()) if "from_context" in vars(kind)), None)
+    if maker is None:
+        return False
+    home = f"{maker.__module__}:{maker.__name__}".removeprefix("cb_pgm.policies.")
+    return home in ("base:Policy", *(kind.home for kind in POLICIES.values() if not kind.needs_graph))
 
 
 def is_installed(name: str) -> bool:

@@ -182,3 +182,25 @@ class Half(Policy):
 def test_wrong_uses_are_refused_in_a_sentence(policies: list[Any], system: Any, message: str) -> None:
     with pytest.raises(CausalBanditError, match=message):
         compare(policies, system, horizon=10, seeds=1)
+
+
+@pytest.mark.parametrize(("made", "graphs"), [("InTurn", {"none"}), ("OnGraph", {"estimated", "oracle"})])
+def test_run_labels_a_policy_of_ones_own_by_whether_it_works_on_a_graph(
+    made: str, graphs: set[str], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from cb_pgm import UCB\n"
+        "class InTurn(UCB): pass\n"
+        "class OnGraph(UCB):\n"
+        "    @classmethod\n"
+        "    def from_context(cls, context):\n"
+        "        assert context.graph is not None\n"
+        "        return super().from_context(context)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    pipeline = Pipeline(
+        "data/asia.csv", "xray=yes", truth="data/asia.bif", policies=[f"mine:{made}"], horizon=50
+    )
+    report = pipeline.run()
+    assert set(report.summary()["graph"]) == graphs
+    assert ("none: the policy uses no graph." in report.to_text()) == (made == "InTurn")
