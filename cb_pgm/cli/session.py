@@ -196,7 +196,7 @@ def _start(options: Namespace) -> None:
     for warning in beginning.notes:
         note(f"warning: {warning}")
     with Session.begin(options.folder, beginning) as session:
-        status = session.status()
+        status = session.status(checks=False)
     settings = beginning.settings
     text = [
         f"Started a session in {options.folder}: {settings.policy}, to "
@@ -235,9 +235,9 @@ def _ask(options: Namespace) -> None:
     from cb_pgm.session.status import pull_dict
 
     with Session.open(options.folder, policy=options.policy) as session:
-        before = {pull.number for pull in session.status().open}
+        before = {pull.number for pull in session.status(checks=False).open}
         pulls = session.ask(batch=options.batch, pending=options.pending)
-        status = session.status()
+        status = session.status(checks=False)
     smaller = [pull for pull in pulls if pull.number in before and pull.left < options.batch]
     note_on_batch = _open_before(smaller, options.batch, status.unit) if smaller else None
     content = {"pulls": [pull_dict(pull) for pull in pulls], "over": status.over, "note": note_on_batch}
@@ -288,7 +288,7 @@ def _tell(options: Namespace) -> None:
             allow_unknown=options.allow_unknown,
             again=options.again,
         )
-        status = session.status()
+        status = session.status(checks=False)
     text = [f"Recorded {counted(receipt.rows, status.unit)} of pull {receipt.pull}"]
     if receipt.left:
         text[0] += f"; {receipt.left:,} still to come"
@@ -340,7 +340,7 @@ def _extend(options: Namespace) -> None:
 
     with Session.open(options.folder, policy=options.policy) as session:
         session.extend(options.horizon)
-        status = session.status()
+        status = session.status(checks=False)
     text = f"{status.told:,} of {counted(status.horizon, status.unit)} recorded"
     _print(options, {"horizon": status.horizon, "told": status.told}, text)
 

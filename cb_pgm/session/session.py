@@ -389,10 +389,13 @@ class Session:
             self._log.record(state, Withdrawn(chosen.number, reason, exclude))
             return chosen
 
-    def status(self) -> Status:
-        """Return the status of the session: open pulls, identified causes, the best arm."""
+    def status(self, *, checks: bool = True) -> Status:
+        """Return the status of the session: open pulls, identified causes, the best arm.
+
+        Without `checks`, which take up to a second, nothing is said of irregularities.
+        """
         with self._log.reading() as state:
-            return status_of(state)
+            return status_of(state, checks=checks)
 
     def export(self, path: str | os.PathLike[str], *, force: bool = False) -> int:
         """Write all recorded rows as CSV, in the columns of `exported_rows`, and return their number.

@@ -209,8 +209,8 @@ class Status:
         )
 
 
-def status_of(state: SessionState) -> Status:
-    """Return the status of a session in the given state."""
+def status_of(state: SessionState, *, checks: bool = True) -> Status:
+    """Return the status of a session in the given state; without `checks` no irregularities are looked for."""
     settings, policy = state.settings, state.policy
     left = policy.candidates
     possible = None if left is None else {name for names in left for name in names}
@@ -241,7 +241,7 @@ def status_of(state: SessionState) -> Status:
         certain=certain is not None,
         control=None if settings.control is None else Intervention(settings.control),
         comparison=compare_arms(state, best, certain is not None),
-        irregularities=irregularities(state),
+        irregularities=irregularities(state) if checks else (),
         checks=dict.fromkeys(QUESTIONS, settings.failure_prob / len(QUESTIONS)),
         budget=policy.budget.shares() | ({"gain": settings.gain_share} if settings.gain_share else {}),
         over=state.over,
