@@ -210,7 +210,7 @@ class Status:
 
 
 def status_of(state: SessionState, *, checks: bool = True) -> Status:
-    """Return the status of a session in the given state; without `checks` no irregularities are looked for."""
+    """Return the status of a session in the given state; without `checks` none of its irregularities."""
     settings, policy = state.settings, state.policy
     left = policy.candidates
     possible = None if left is None else {name for names in left for name in names}
