@@ -81,7 +81,7 @@ def _cluster(address: str) -> Iterator[Any]:
     """Yield a client of a Dask cluster."""
     with contextlib.ExitStack() as opened:
         try:
-            yield _closing(opened, _client(_workers(opened) if address == "local" else address))
+            yield opened.enter_context(_client(_workers(opened) if address == "local" else address))
         except BaseException:  # also a signal: workers that start or work would take seconds to stop
             from distributed.deploy.spec import close_clusters
 
@@ -117,15 +117,4 @@ def _workers(opened: contextlib.ExitStack) -> Any:
         dashboard_address=None,
         silence_logs=logging.CRITICAL,
     )
-    return _closing(opened, cluster)
-
-
-def _closing(opened: contextlib.ExitStack, what: Any) -> Any:
-    """Return a client or a cluster that is closed with the stack, which waits for a second only."""
-
-    def close() -> None:
-        with contextlib.suppress(TimeoutError):
-            what.close(timeout=1)
-
-    opened.callback(close)
-    return what
+    return opened.enter_context(cluster)
