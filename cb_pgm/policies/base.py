@@ -7,6 +7,7 @@ A new policy is one file in this package: derive from `Policy`, implement `begin
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.budget import FailureBudget
 from cb_pgm.evidence.confidence import anytime_radius, best_mixing_rows, bounded_intervals
+from cb_pgm.evidence.stopping import Basis, Shortfall, shortfall_of
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import single_variable_arms
 from cb_pgm.policies.context import PolicyContext
@@ -254,6 +256,20 @@ class Policy(ABC):
         wider as arms on several variables join.
         """
         return self._estimates([] if self._rng is None else self.means(), failure_prob, "measured")
+
+    def shortfall(self, basis: Basis = "experimental") -> Shortfall:
+        """Return which arm looks best, and the most by which another one may be better, at 1 − δ at any time.
+
+        Parameters
+        ----------
+        basis
+            "experimental" compares the arms by rows in which they were set. "identified" assumes that the
+            reward has at most `max_parents` parents and no hidden one; a policy that identifies none has
+            nothing to say on it.
+        """
+        if basis == "experimental":
+            return shortfall_of(self.estimates(), self.possible_arms)
+        return Shortfall(None, None, math.inf, missing=f"{self.name} identifies no causes")
 
     def identified(self, failure_prob: float | None = None) -> tuple[ArmEstimate, ...]:
         """Return the same for the identified parents' arms, from all rows with their states, set or observed.

@@ -263,10 +263,6 @@ class CNUCB(ScreeningUCB):
     def _wants_answers(self) -> bool:
         return self.screening.left > 1 and self._arms.rounds >= self._ask_again_at
 
-    def _code(self, variable: int, intervention: Intervention) -> int:
-        name = self._variables[variable]
-        return self.states[name].index(intervention[name])
-
     def why(self, pull: Pull) -> str:
         if self._drawn.kind != "query":
             return super().why(pull)

@@ -7,6 +7,7 @@ Meisami & Tewari 2021). The hypotheses are in `cb_pgm.evidence.hypotheses`, the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -20,6 +21,7 @@ from cb_pgm.evidence.hypotheses import Beliefs, Drawn, Hypotheses
 from cb_pgm.evidence.invariance import InvarianceFollowUp
 from cb_pgm.evidence.records import total_of
 from cb_pgm.evidence.screening import Screening, has_power, told_apart
+from cb_pgm.evidence.stopping import BASES, Basis, Shortfall, compare_states
 from cb_pgm.evidence.tuned import SETS_ALONE, Tuned
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull, States
 from cb_pgm.policies.arms import UNIT_INTERVAL_SCALE, ArmTotals, joint_arms
@@ -29,6 +31,8 @@ from cb_pgm.policies.discriminating import DiscriminatingPulls
 from discovery.wording import listed
 
 __all__ = ["PosteriorSampling", "ScreeningUCB"]
+
+_EXPLORE = ("regret", "identify", "best-arm")
 
 
 class PosteriorSampling(Policy):
@@ -250,7 +254,11 @@ class ScreeningUCB(PosteriorSampling):
         the intervals.
     explore
         "regret" plays as above. "identify" also pulls what best tells the two likeliest sets apart, within
-        a share of the regret so far (`DiscriminatingPulls`).
+        a share of the regret so far (`DiscriminatingPulls`). "best-arm" plays for the end of the experiment
+        at whatever cost: what tells sets apart as long as several are left, then of the arm that looks best
+        and the one that may be better by the most (`shortfall`) the one with fewer rows.
+    basis
+        Of the comparison with explore="best-arm".
     tuned
         As in `PosteriorSampling`.
 
@@ -275,12 +283,14 @@ class ScreeningUCB(PosteriorSampling):
         noise_scale: float = 1.0,
         parent_noise_scale: float | None = None,
         max_parents: int = 1,
-        explore: Literal["regret", "identify"] = "regret",
+        explore: Literal["regret", "identify", "best-arm"] = "regret",
+        basis: Basis = "identified",
         settable: States | None = None,
         tuned: Tuned = Tuned(),  # noqa: B008  # frozen
     ) -> None:
-        if explore not in ("regret", "identify"):
-            raise PolicyError(f"Expected explore to be regret or identify but found {explore!r}")
+        for name, value, known in (("explore", explore, _EXPLORE), ("basis", basis, BASES)):
+            if value not in known:
+                raise PolicyError(f"Expected {name} to be {listed(known, last='or')} but found {value!r}")
         super().__init__(
             states,
             noise_scale=noise_scale,
@@ -289,7 +299,7 @@ class ScreeningUCB(PosteriorSampling):
             settable=settable,
             tuned=tuned,
         )
-        self.explore = explore
+        self.explore, self.basis = explore, basis
         self._budget = FailureBudget(
             identification=failure_prob / 2, invariance=failure_prob / 4, intervals=failure_prob / 4
         )
@@ -310,7 +320,7 @@ class ScreeningUCB(PosteriorSampling):
             self.screening,
             self._can_be_set,
             joint=self.sets_several,
-            share=self.tuned.question_share if self.explore == "identify" else 0.0,
+            share={"regret": 0.0, "identify": self.tuned.question_share, "best-arm": math.inf}[self.explore],
         )
         self._costs: dict[Intervention, float] = {}  # of a row of each question whose rows are to come
         self._named: tuple[str, ...] = ()
@@ -321,13 +331,26 @@ class ScreeningUCB(PosteriorSampling):
     # -- choosing --------------------------------------------------------------------------------------------
 
     def next_pull(self) -> Pull:
-        asked = self._questions.next(self._arms.rounds) if self.explore == "identify" else ()
-        if not asked:
+        asked = self._question()
+        if asked is None:
             return super().next_pull()
         self._drawn = Drawn("question", asked)
         pull = self._pull(self._drawn)
         self._costs[pull.intervention] = self._questions.cost
         return pull
+
+    def _question(self) -> tuple[tuple[int, int], ...] | None:
+        """Return what to set to learn rather than to earn, as positions; None to play by the posterior."""
+        if self.explore == "regret":
+            return None
+        if self.explore == "identify" or (self.basis == "identified" and self.screening.left > 1):
+            return self._questions.next(self._arms.rounds) or None
+        arm = self.shortfall(self.basis).ask
+        return None if arm is None else tuple((v, self._code(v, arm)) for v in self._number(arm)[1])
+
+    def _code(self, variable: int, intervention: Intervention) -> int:
+        name = self._variables[variable]
+        return self.states[name].index(intervention[name])
 
     def _pull_beside(self, under_way: Mapping[Intervention, int]) -> Pull | None:
         with self._arms.counting(under_way):
@@ -418,6 +441,10 @@ class ScreeningUCB(PosteriorSampling):
             return tuple(self._names(row) for row in self._follow_up.left())
         return tuple(self._names(positions) for positions in self.screening.candidates)
 
+    @property
+    def _parents(self) -> list[int]:
+        return [self._variables.index(name) for name in self._named]
+
     def rules_out(self, variables: Collection[str]) -> bool:
         """Return whether the rows so far rule out that these variables hold all the reward's parents."""
         place = self.hypotheses.place(sorted(self._variables.index(variable) for variable in variables))
@@ -425,14 +452,14 @@ class ScreeningUCB(PosteriorSampling):
 
     def _shown(self) -> NDArray[np.bool_]:
         """Return which joint states of the set named were set often enough to have shown a difference."""
-        place = self.hypotheses.place([self._variables.index(name) for name in self._named])
+        place = self.hypotheses.place(self._parents)
         return has_power(self.hypotheses.set_rows(place or 0), self.screening.threshold)
 
     @property
     def assumption(self) -> str | None:
         if not self._named:
             return None
-        parents = [self._variables.index(name) for name in self._named]
+        parents = self._parents
         if self._follow_up is not None:
             unshown = self._follow_up.unshown()
             return self._too_little(unshown, f"{'was' if len(unshown) == 1 else 'were'} set too seldom")
@@ -462,20 +489,66 @@ class ScreeningUCB(PosteriorSampling):
     def means_if_identified(self) -> Iterable[tuple[Intervention, int, float]]:
         if not self._named or self._follow_up is not None:
             return
-        place = self.hypotheses.place([self._variables.index(name) for name in self._named])
+        place = self.hypotheses.place(self._parents)
         rows, totals = self.hypotheses.seen(place or 0)
-        for cell, arm in self._parents_arms():
+        for cell, arm in self._parents_arms(self._parents):
             if rows[cell]:
                 yield arm, int(rows[cell]), float(totals[cell] / rows[cell])
 
-    def _parents_arms(self) -> list[tuple[int, Intervention]]:
-        """Return the arms on the variables named, each with the place of its joint state."""
-        if any(len(self.settable.get(name, ())) < len(self.states[name]) for name in self._named):
+    def shortfall(self, basis: Basis = "experimental") -> Shortfall:
+        """Return which arm looks best, and the most by which another one may be better, at 1 − δ at any time.
+
+        On the basis "identified" the test must have left one set, and the posterior may doubt that a set
+        explains the reward by at most δ: as likely as that something hidden acts, or none of the causes
+        looked for. Each state that can be set must have occurred. With several parents allowed, other
+        variables must have varied enough to show an effect of a tenth of the rewards' range beside the set.
+        """
+        if basis == "experimental":
+            return super().shortfall(basis)
+        if self._rng is None or self.screening.left != 1 or self._follow_up is not None:
+            left = 0 if self._rng is None or self._follow_up is not None else self.screening.left
+            missing = f"{left} sets of causes are left" if left else self._fallback or "nothing was recorded"
+            return Shortfall(None, None, math.inf, missing=missing)
+        (parents,) = self.screening.candidates
+        known, place = self.hypotheses, self.hypotheses.place(parents) or 0
+        arms = dict(self._parents_arms(parents))
+        if not arms:
+            return Shortfall(None, None, math.inf, missing="a state of the cause can't be set")
+        rows, totals = known.seen(place)
+        means = np.divide(totals, rows, out=np.zeros_like(totals), where=rows > 0)
+        best, rival, most = compare_states(
+            rows,
+            means,
+            self.budget.intervals,
+            self.parent_noise_scale,
+            in_unit_interval=self._has_unit_rewards,
+        )
+        untried = self._untried()
+        if untried is not None:
+            return Shortfall(arms[best], untried, math.inf, untried, f"{untried} was never tried")
+        believed = self.beliefs(1)
+        if believed.hidden + believed.arms > self.budget.total:
+            return Shortfall(arms[best], None, math.inf, missing="something hidden or further causes may act")
+        if self.max_parents > 1 and (unvaried := self._unvaried(parents)):
+            return Shortfall(arms[best], None, math.inf, missing=unvaried)
+        return Shortfall(arms[best], arms[rival], most, arms[best if rows[best] <= rows[rival] else rival])
+
+    def _untried(self) -> Intervention | None:
+        """Return an arm whose state is in no row; None if all have occurred."""
+        for variable, name in enumerate(self._variables):
+            rows, _ = self.hypotheses.seen(variable)
+            for state in self.settable.get(name, ()):
+                if not rows[self.states[name].index(state)]:
+                    return Intervention({name: state})
+        return None
+
+    def _parents_arms(self, parents: Sequence[int]) -> list[tuple[int, Intervention]]:
+        """Return the arms on these variables, each with the place of its joint state."""
+        names = self._names(parents)
+        if any(len(self.settable.get(name, ())) < len(self.states[name]) for name in names):
             return []  # a state that can't be set may be reached through other variables
-        arms = joint_arms(self.states, self._named[::-1])  # the first variable's state changes fastest
-        return [
-            (cell, Intervention({name: arm[name] for name in self._named})) for cell, arm in enumerate(arms)
-        ]
+        arms = joint_arms(self.states, names[::-1])  # the first variable's state changes fastest
+        return [(cell, Intervention({name: arm[name] for name in names})) for cell, arm in enumerate(arms)]
 
     def identified(self, failure_prob: float | None = None) -> tuple[ArmEstimate, ...]:
         """Return the same for the identified parents' arms, from all rows with their states.
@@ -486,8 +559,8 @@ class ScreeningUCB(PosteriorSampling):
         known = super().identified(failure_prob)
         if not known:
             return ()
-        shown = dict(zip((arm for _, arm in self._parents_arms()), self._shown(), strict=True))
-        varied = self._unvaried([self._variables.index(name) for name in self._named]) is None
+        shown = dict(zip((arm for _, arm in self._parents_arms(self._parents)), self._shown(), strict=True))
+        varied = self._unvaried(self._parents) is None
         return tuple(
             replace(one, grounds="identified" if varied and shown[one.intervention] else "assumed")
             for one in known
