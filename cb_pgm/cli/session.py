@@ -143,7 +143,22 @@ def _add_start(start: Parser) -> None:
         choices=("horizon", "best-arm"),
         default="horizon",
         metavar="WHEN",
-        help="end at the horizon (default), or best-arm: as soon as the best arm is certain",
+        help="end at the horizon (default), or best-arm: as soon as an arm is known to be about the best",
+    )
+    start.add_argument(
+        "--within",
+        type=real,
+        metavar="EPS",
+        help="with --stop best-arm: by how much less it may earn, in units of the reward (default: a tenth "
+        "of the rewards' range)",
+    )
+    start.add_argument(
+        "--on",
+        choices=("experimental", "identified"),
+        default="experimental",
+        metavar="BASIS",
+        help="with --stop best-arm: experimental (default), by rows in which arms were set, or identified, "
+        "which takes far fewer rows and assumes at most --max-parents causes and no hidden one",
     )
     start.add_argument(
         "--control",
@@ -183,6 +198,8 @@ def execute(options: Namespace) -> None:
 def _start(options: Namespace) -> None:
     if (options.data is None) == (options.states is None):
         raise UsageError("give either --data or --states")
+    if options.stop != "best-arm" and (options.within is not None or options.on != "experimental"):
+        raise UsageError("--within and --on say when to stop: give --stop best-arm with them")
     check_reward_scale(options)
     # Late imports, here and below: --help loads no other room.
     from cb_pgm.session.beginning import prepare
@@ -258,13 +275,12 @@ def _open_before(pulls: Sequence[OpenPull], batch: int, unit: str) -> str:
 
 
 def _ask_text(options: Namespace, pulls: tuple[OpenPull, ...], status: Status) -> str:
-    from cb_pgm.session.texts import pull_text
 
     if not pulls:
         return f"The session is over: {status.over}\nNext  cb-pgm session status {quote(str(options.folder))}"
     lines = []
     for pull in pulls:
-        lines.append(pull_text(pull, status.unit) + (f"  (pull {pull.number})" if len(pulls) > 1 else ""))
+        lines.append(pull.instruction(status.unit) + (f"  (pull {pull.number})" if len(pulls) > 1 else ""))
         if pull.why:
             lines.append(f"  why: {pull.why}")
     if len(pulls) < options.pending:

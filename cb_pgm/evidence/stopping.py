@@ -46,6 +46,8 @@ class Shortfall:
         why nothing can be said.
     ask
         Of the two the one with fewer rows, or what has to be tried first.
+    difference, rows
+        How much higher the challenger's mean reward is, and the rows of both.
     missing
         What has to be shown first, as a clause; empty if nothing.
     """
@@ -55,6 +57,19 @@ class Shortfall:
     most: float
     ask: Intervention | None = None
     missing: str = ""
+    difference: float = 0.0
+    rows: int = 0
+
+    def rows_left(self, within: float) -> int | None:
+        """Return how many further rows of the two it takes until `most` is at most `within`, about.
+
+        None if something is missing, or the means would have to change. An interval's width falls with the
+        root of the rows.
+        """
+        if self.missing or within <= self.difference:
+            return None
+        factor = ((self.most - self.difference) / (within - self.difference)) ** 2
+        return max(0, math.ceil(self.rows * (factor - 1)))
 
 
 def shortfall_of(known: Sequence[ArmEstimate], arms: Sequence[Intervention]) -> Shortfall:
@@ -79,7 +94,14 @@ def shortfall_of(known: Sequence[ArmEstimate], arms: Sequence[Intervention]) -> 
         return Shortfall(best.intervention, None, 0.0)
     rival = max(others, key=lambda one: one.high)
     ask = min((best, rival), key=lambda one: one.rows).intervention
-    return Shortfall(best.intervention, rival.intervention, max(0.0, rival.high - best.low), ask)
+    return Shortfall(
+        best.intervention,
+        rival.intervention,
+        max(0.0, rival.high - best.low),
+        ask,
+        difference=rival.mean - best.mean,
+        rows=best.rows + rival.rows,
+    )
 
 
 def compare_states(

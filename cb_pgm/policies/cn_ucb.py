@@ -21,6 +21,7 @@ from cb_pgm.errors import PolicyError
 from cb_pgm.evidence.base import Requirements
 from cb_pgm.evidence.budget import FailureBudget
 from cb_pgm.evidence.hypotheses import Drawn
+from cb_pgm.evidence.stopping import Basis
 from cb_pgm.evidence.tuned import Tuned
 from cb_pgm.model.intervention import Intervention, Observations, Pull, States
 from cb_pgm.policies.context import PolicyContext
@@ -70,7 +71,7 @@ class CNUCB(ScreeningUCB):
         As in `Policy`.
     priority
         The order in which to search chain components, where the graph doesn't determine it.
-    parent_noise_scale, tuned
+    parent_noise_scale, explore, basis, tuned
         As in `ScreeningUCB`.
 
     Raises
@@ -100,6 +101,8 @@ class CNUCB(ScreeningUCB):
         settable: States | None = None,
         priority: Sequence[str] | None = None,
         parent_noise_scale: float | None = None,
+        explore: Literal["regret", "identify", "best-arm"] = "regret",
+        basis: Basis = "identified",
         tuned: Tuned = Tuned(),  # noqa: B008  # frozen
     ) -> None:
         super().__init__(
@@ -108,6 +111,8 @@ class CNUCB(ScreeningUCB):
             noise_scale=noise_scale,
             parent_noise_scale=parent_noise_scale,
             max_parents=max_parents,
+            explore=explore,
+            basis=basis,
             settable=settable,
             tuned=tuned,
         )

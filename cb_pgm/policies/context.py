@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cb_pgm.errors import PolicyError
+from cb_pgm.evidence.stopping import Basis
 from cb_pgm.model.intervention import States
 
 if TYPE_CHECKING:  # these import networkx and pandas, which policies without a graph don't need
@@ -36,6 +37,8 @@ class PolicyContext:
         σ of the reward given its parents, if it is known to be smaller than `noise_scale`; else None.
     plays_do
         Whether do() is an arm, as in `Policy`.
+    stop_on
+        The basis on which the experiment ends once the best arm is known; None if it has a horizon alone.
     truth
         The true system, for oracles.
     """
@@ -51,6 +54,7 @@ class PolicyContext:
     max_parents: int = 1
     parent_noise_scale: float | None = None
     plays_do: bool = True
+    stop_on: Basis | None = None
     truth: CausalSystem | None = None
 
     @classmethod

@@ -306,7 +306,10 @@ class ScreeningUCB(PosteriorSampling):
 
     @classmethod
     def from_context(cls, context: PolicyContext, **settings: Any) -> Self:
-        return super().from_context(context, **({"failure_prob": context.failure_prob} | settings))
+        known: dict[str, Any] = {"failure_prob": context.failure_prob}
+        if context.stop_on is not None:
+            known |= {"explore": "best-arm", "basis": context.stop_on}
+        return super().from_context(context, **(known | settings))
 
     @property
     def budget(self) -> FailureBudget:
@@ -505,9 +508,10 @@ class ScreeningUCB(PosteriorSampling):
         """
         if basis == "experimental":
             return super().shortfall(basis)
-        if self._rng is None or self.screening.left != 1 or self._follow_up is not None:
-            left = 0 if self._rng is None or self._follow_up is not None else self.screening.left
-            missing = f"{left} sets of causes are left" if left else self._fallback or "nothing was recorded"
+        if self._rng is None:
+            return Shortfall(None, None, math.inf, missing="no arm has been pulled yet")
+        if self.screening.left != 1:
+            missing = self._fallback or f"{self.screening.left} sets of causes are left"
             return Shortfall(None, None, math.inf, missing=missing)
         (parents,) = self.screening.candidates
         known, place = self.hypotheses, self.hypotheses.place(parents) or 0
@@ -531,7 +535,9 @@ class ScreeningUCB(PosteriorSampling):
             return Shortfall(arms[best], None, math.inf, missing="something hidden or further causes may act")
         if self.max_parents > 1 and (unvaried := self._unvaried(parents)):
             return Shortfall(arms[best], None, math.inf, missing=unvaried)
-        return Shortfall(arms[best], arms[rival], most, arms[best if rows[best] <= rows[rival] else rival])
+        fewer = best if rows[best] <= rows[rival] else rival
+        difference, both = float(means[rival] - means[best]), int(rows[best] + rows[rival])
+        return Shortfall(arms[best], arms[rival], most, arms[fewer], difference=difference, rows=both)
 
     def _untried(self) -> Intervention | None:
         """Return an arm whose state is in no row; None if all have occurred."""

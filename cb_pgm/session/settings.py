@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from cb_pgm.decoding import decoded
 from cb_pgm.errors import SessionError
+from cb_pgm.evidence.stopping import BASES, Basis
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, States
 from cb_pgm.model.reward_unit import RewardUnit
 from cb_pgm.policies.base import Policy
@@ -131,8 +132,11 @@ class SessionSettings:
     max_parents, reward_gap, effect_gap, graph, marginals
         As in `PolicyContext`.
     stop
-        "horizon", or "best-arm" to end also as soon as the best arm is certain. Then the policy gets one half
-        of δ, and the intervals that show the best arm get the other.
+        "horizon", or "best-arm" to end also as soon as an arm is within `within` of the best, at 1 − δ.
+    within, on
+        That tolerance, in units of the reward (None: a tenth of the rewards' range, or .2 σ), and the basis:
+        "experimental", by rows of all arms that may be best, or "identified", which assumes at most
+        `max_parents` causes and no hidden one (`Policy.shortfall`).
     control, control_share
         Today's practice, the arm over which the gain is measured ({}: do()), and the share of the rows that
         it gets at least, whatever the policy prefers. Without one (None) the policy alone chooses.
@@ -167,6 +171,8 @@ class SessionSettings:
     graph: EssentialGraph | None = field(default=None, metadata=_NOT_READ)
     marginals: Marginals | None = field(default=None, metadata=_NOT_READ)
     stop: str = "horizon"
+    within: float | None = None
+    on: Basis = "experimental"
     control: dict[str, str] | None = None
     control_share: float = 0.1
     unit: str = "rows"
@@ -189,6 +195,10 @@ class SessionSettings:
             raise SessionError(f"Expected a horizon of at least 1 row but found {self.horizon}")
         if self.stop not in STOPS:
             raise SessionError(f"Expected stop to be {listed(STOPS, last='or')} but found {self.stop!r}")
+        if self.on not in BASES:
+            raise SessionError(f"Expected on to be {listed(BASES, last='or')} but found {self.on!r}")
+        if self.within is not None and not 0 <= self.within < math.inf:
+            raise SessionError(f"Expected within to be at least 0 but found {self.within:g}")
         if not self.noise_scale > 0 or self.max_parents < 1:
             raise SessionError(
                 f"Expected a positive noise scale and at least one parent but found {self.noise_scale} and "
@@ -230,6 +240,11 @@ class SessionSettings:
     def gain_share(self) -> float:
         """The share of δ of the interval of the gain over the control: a fifth, nothing without a control."""
         return 0.0 if self.control is None else self.failure_prob / 5
+
+    @property
+    def tolerance(self) -> float:
+        """By how much less than the best the arm may earn at which the session stops."""
+        return self.noise_scale / 5 if self.within is None else self.within
 
     @property
     def loads_policy(self) -> bool:
@@ -276,6 +291,7 @@ class SessionSettings:
             effect_gap=self.effect_gap,
             max_parents=self.max_parents,
             plays_do=Intervention() not in excluded,
+            stop_on=self.on if self.stop == "best-arm" else None,
         )
         seed = np.random.SeedSequence(self.seed, spawn_key=(len(excluded), *([added] if added else [])))
         name = self.policy if self.loads_policy else _STAND_IN

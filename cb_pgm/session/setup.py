@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cb_pgm.errors import SessionError
+from cb_pgm.evidence.stopping import Basis
 from cb_pgm.model.intervention import States
 from cb_pgm.problem.problem import settable_states
 from cb_pgm.provenance import VERSION
@@ -80,7 +81,9 @@ class Setup(TableSettings, EstimateSettings):
         As in `PolicyContext`. Gaps and the number of parents that are None come from a model fitted to
         `data`.
     stop
-        "horizon", or "best-arm" to end the session also as soon as the best arm is certain.
+        "horizon", or "best-arm" to end the session also as soon as an arm is known to be as good as the best.
+    within, on
+        How much less it may earn, and on which basis (`SessionSettings`).
     control, control_share
         Today's practice, over which the gain is to be measured: "do()", or an arm as "drug=low". It gets at
         least this share of the rows. None: the policy alone chooses.
@@ -110,6 +113,8 @@ class Setup(TableSettings, EstimateSettings):
     effect_gap: float | None = None
     max_parents: int | None = None
     stop: str = "horizon"
+    within: float | None = None
+    on: Basis = "experimental"
     control: str | None = None
     control_share: float = 0.1
     cold: bool = False
@@ -201,6 +206,8 @@ class Setup(TableSettings, EstimateSettings):
             graph=graph,
             marginals=marginals,
             stop=self.stop,
+            within=self.within,
+            on=self.on,
             control=None if self.control is None else _arm(self.control),
             control_share=self.control_share,
             unit=self.unit,

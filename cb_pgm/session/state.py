@@ -16,6 +16,8 @@ from cb_pgm.errors import SessionError
 from cb_pgm.model.intervention import ArmEstimate, Intervention, Observations, Pull
 from cb_pgm.session.events import AddedState, Asked, Changed, Earlier, Event, Rows, Told, Withdrawn
 from cb_pgm.session.settings import SessionSettings
+from cb_pgm.session.stop import Stop
+from cb_pgm.session.texts import counted, setting_text
 
 __all__ = ["OpenPull", "SessionState", "ToldRows"]
 
@@ -42,6 +44,12 @@ class OpenPull:
 
     def __str__(self) -> str:
         return f"pull {self.number}"
+
+    def instruction(self, unit: str) -> str:
+        """Return what to do for the rows that are still to come, `unit` in the plural."""
+        more = "" if self.left == self.size else f" more (of {self.size:,})"
+        setting = setting_text(self.intervention) if self.intervention else "nothing, only observe,"
+        return f"→ set {setting} for the next {counted(self.left, unit)}{more}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +149,21 @@ class SessionState:
         """Why the session is over, as a sentence; None while it goes on."""
         if self.told >= self.settings.horizon:
             return f"all {self.settings.horizon:,} {self.settings.unit} of the horizon are recorded"
-        best = self.certain_best() if self.settings.stop == "best-arm" else None
-        if best is not None:
-            return f"{best.intervention} is certain to be the best arm"
+        stop = self.stop
+        if stop is not None and stop.met:
+            return stop.shown(self.settings.max_parents)
         return None
+
+    @property
+    def stop(self) -> Stop | None:
+        """How far the session is from its end by `--stop best-arm`; None if it ends at its horizon alone."""
+        settings = self.settings
+        if settings.stop != "best-arm":
+            return None
+        found = self.policy.shortfall(settings.on)
+        within = settings.reward_unit.difference_inside(settings.tolerance)
+        width = abs(settings.reward_unit.width)
+        return Stop(settings.tolerance, settings.on, found, found.most * width, found.rows_left(within))
 
     def certain_best(self) -> ArmEstimate | None:
         """Return the arm whose interval lies above those of all other arms that can be set, if there is one.

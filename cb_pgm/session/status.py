@@ -11,6 +11,7 @@ from cb_pgm.session.checks import QUESTIONS, Irregularity, irregularities
 from cb_pgm.session.comparison import Comparison, Gain, compare_arms
 from cb_pgm.session.settings import SessionSettings
 from cb_pgm.session.state import OpenPull, SessionState
+from cb_pgm.session.stop import Stop
 from cb_pgm.session.texts import counted, setting_text
 from discovery.wording import listed, number
 
@@ -62,6 +63,8 @@ class Status:
     budget
         The shares of δ by name: all that the policy concludes, and the intervals, hold at all times at once
         with probability 1 − δ.
+    stop
+        How far the session is from its end by the best arm; None if it ends at its horizon alone.
     over
         Why the session is over; None while it goes on.
     loaded
@@ -94,6 +97,7 @@ class Status:
     irregularities: tuple[Irregularity, ...]
     checks: dict[str, float]
     budget: dict[str, float]
+    stop: Stop | None
     over: str | None
     loaded: bool
 
@@ -117,6 +121,7 @@ class Status:
             "irregularities": [
                 vars(one) | {"intervention": dict(one.intervention)} for one in self.irregularities
             ],
+            "stop": None if self.stop is None else self.stop.to_dict(),
             "second_best": _estimate_dict(self.comparison.second_best),
             "gain": _gain_dict(self.comparison.gain),
             "p_best": self.comparison.p_best,
@@ -169,6 +174,8 @@ class Status:
                 f"Checks      {self.failure_prob:g}: {each}"
                 + ("" if self.irregularities else "; nothing noticed")
             )
+        if self.stop is not None and not self.stop.met:
+            lines.append(f"To stop     {self.stop.left(self.unit)}")
         if self.over:
             lines.append(f"Over        {self.over}")
         return "\n".join(lines)
@@ -244,6 +251,7 @@ def status_of(state: SessionState, *, checks: bool = True) -> Status:
         irregularities=irregularities(state) if checks else (),
         checks=dict.fromkeys(QUESTIONS, settings.failure_prob / len(QUESTIONS)),
         budget=policy.budget.shares() | ({"gain": settings.gain_share} if settings.gain_share else {}),
+        stop=state.stop,
         over=state.over,
         loaded=settings.loads_policy,
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from cb_pgm.model.intervention import Intervention
-from cb_pgm.session.state import OpenPull
 
-__all__ = ["counted", "pull_text", "setting_text"]
+__all__ = ["counted", "setting_text"]
 
 
 def counted(size: int, unit: str) -> str:
@@ -28,10 +27,3 @@ def setting_text(intervention: Intervention) -> str:
     ('drug = high', 'nothing')
     """
     return ", ".join(f"{name} = {state}" for name, state in intervention.items()) or "nothing"
-
-
-def pull_text(pull: OpenPull, unit: str) -> str:
-    """Return the instruction for the rows of a pull that are still to come."""
-    more = "" if pull.left == pull.size else f" more (of {pull.size:,})"
-    setting = setting_text(pull.intervention) if pull.intervention else "nothing, only observe,"
-    return f"→ set {setting} for the next {counted(pull.left, unit)}{more}"
