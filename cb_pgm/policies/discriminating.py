@@ -1,4 +1,4 @@
-"""Discriminating pulls: those that best tell the two likeliest sets apart for what they cost."""
+"""Discriminating pulls: those that best tell the two likeliest sets apart, within a budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ States = tuple[tuple[int, int], ...]
 _NOTHING: States = ()
 
 _RECENT = 256  # newest rows in which other variables' states are looked up
-_LEAST = 1e-12  # what a round costs at least, so that nothing is divided by 0
 _OWN_ROWS = 4  # of a pull among these from which on it is judged by them alone
 
 
@@ -26,9 +25,9 @@ class DiscriminatingPulls:
 
     The leader is the likeliest set that the test has left, the challenger the next one. A pull sets one
     variable of the two, or both sets where several may be set. It is worth the divergence of the two
-    predictions over what the leader expects it to lose, beside what a round has lost so far. Where other
-    variables vary, their states are those of the newest rows under the same pull, or of the newest ones of
-    all, until there are some.
+    predictions, whatever it costs within the budget: pulls that cost nothing may tell next to nothing. Where
+    other variables vary, their states are those of the newest rows under the same pull, or of the newest ones
+    of all, until there are some.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ class DiscriminatingPulls:
             by_leader = first[known.places(leader, codes)]
             by_challenger = second[known.places(challenger, codes)]
             gap = max(0.0, best - float(by_leader.mean()))
-            told = float(known.divergence(by_leader, by_challenger).mean()) / (gap + lost / rounds + _LEAST)
+            told = float(known.divergence(by_leader, by_challenger).mean())
             if told > worth and self._spent + gap <= self._share * lost:
                 worth, chosen, cost = told, pull, gap
         if chosen:

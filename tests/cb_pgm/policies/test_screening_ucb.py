@@ -359,7 +359,7 @@ def test_asking_first_names_sooner() -> None:
 
 
 def test_refuses_another_exploration() -> None:
-    with pytest.raises(PolicyError, match="explore to be regret or identify"):
+    with pytest.raises(PolicyError, match="explore to be regret, identify or best-arm"):
         ScreeningUCB({"A": ("0", "1")}, explore="fame")  # type: ignore[arg-type]
 
 

@@ -92,13 +92,13 @@ def test_the_command_prints_one_object(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_every_run_plays_a_tree_of_its_own_and_quantiles_are_over_them() -> None:
-    tree = {"instance": "tree", "n": 6, "n_states": 2, "reward_gap": 0.2}
+    tree = {"instance": "tree", "n": 6, "n_states": 2, "reward_gap": 0.5}
     study = plan_study(tree, horizon=4000, policies=["screening"], runs=12, seed=3)
     plan = make_plan(study)
     drawn = [system_of(study.systems[0], run, study.seed) for run in range(plan.instances)]
     assert plan.instances == max(forecast.runs for forecast in plan.forecasts)
     assert len({(system.reward_parents, *system.dag.edges) for system in drawn}) > 1
-    assert plan.effective.reward_gap == pytest.approx(0.2, abs=1e-9)
+    assert plan.effective.reward_gap == pytest.approx(0.5, abs=1e-9)
     for forecast in plan.forecasts:
         assert 10 <= forecast.runs <= 12
         assert forecast.regret_low <= forecast.regret_median <= forecast.regret_high
