@@ -86,8 +86,9 @@ def _cluster(address: str) -> Iterator[Any]:
             from distributed.deploy.spec import close_clusters
 
             atexit.unregister(close_clusters)  # which waits for a cluster that is half started
-            for worker in multiprocessing.active_children():
-                worker.kill()
+            for process in multiprocessing.active_children():
+                if process.name.startswith("Dask Worker"):  # and nobody else's
+                    process.kill()
             raise
 
 
