@@ -38,6 +38,7 @@ TABLES = {
     "real_tables": "real_tables",
     "soak": "soak",
     "sessions": "sessions",
+    "stops": "stops",
     "layers": "layers",
 }
 

@@ -150,7 +150,8 @@ def _standing(read: _Read) -> Section:
     unsettable = [name for name in settings.states if name not in settings.settable]
     ends = "at the horizon"
     if settings.stop != "horizon":
-        ends = "as soon as the best arm is certain, or at the horizon"
+        by = "rows in which arms were set" if settings.on == "experimental" else "the causes left"
+        ends = f"once no arm can be better by {number(settings.tolerance)}, by {by}, or at the horizon"
     facts += [
         ("Reward", f"{settings.reward}{', to be minimized' if settings.minimize else ''}"),
         ("Policy", settings.policy if status.loaded else f"{settings.policy}, not loaded"),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RewardColumn", "SessionSettings", "check_states"]
 
-#: When a session ends: at its horizon, or also as soon as the best arm is certain.
+#: When a session ends: at its horizon, or also once an arm is known to be about the best.
 STOPS = ("horizon", "best-arm")
 
 _STAND_IN = "ucb"
