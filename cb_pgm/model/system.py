@@ -103,10 +103,9 @@ class CausalSystem(SystemStructure):
         hidden: Sequence[str] = (),
     ) -> None:
         model = network if isinstance(network, DiscreteModel) else model_of_network(network)
-        hidden = (
-            *hidden,
-            *(str(node) for node in getattr(network, "latents", ()) if str(node) not in hidden),
-        )
+        named = (hidden,) if isinstance(hidden, str) else tuple(hidden)
+        latents = map(str, getattr(network, "latents", ()))
+        hidden = (*named, *(name for name in latents if name not in named))
         if reward is not None and reward_variable is None and reward_means is None:
             self._set(*split_off_reward_node(model, reward), settable, hidden)
         elif reward is None and reward_variable is not None and reward_means is not None:
