@@ -37,7 +37,7 @@ def best_arm_policy(system: CausalSystem, basis: Basis = "identified", **setting
     return ScreeningUCB(system.states, explore="best-arm", basis=basis, **(known | settings))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("runs", [8, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [8, pytest.param(40, marks=pytest.mark.slow)])
 def test_trees_of_ten_end_within_the_tolerance(runs: int) -> None:
     """The median stop is below 600 rows, four times the floor; wrong ones at most the 99.9 % point at δ."""
     rows, wrong = [], 0
@@ -50,7 +50,7 @@ def test_trees_of_ten_end_within_the_tolerance(runs: int) -> None:
     assert wrong <= binom.ppf(0.999, runs, 0.05)
 
 
-@pytest.mark.parametrize("runs", [10, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [10, pytest.param(30, marks=pytest.mark.slow)])
 def test_a_pair_of_causes_with_one_allowed_or_a_hidden_one_ends_wrongly_in_few_runs(runs: int) -> None:
     for make in (
         lambda seed: instances.many_parents(n_parents=2, seed=seed),
@@ -64,7 +64,7 @@ def test_a_pair_of_causes_with_one_allowed_or_a_hidden_one_ends_wrongly_in_few_r
         assert wrong <= binom.ppf(0.999, runs, 0.05)
 
 
-@pytest.mark.parametrize("runs", [30, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [30, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("unit", [True, False])
 def test_differences_of_states_hold_at_all_times(unit: bool, runs: int) -> None:
     """Two equal states and a worse one, looked at every 20 of 600 rows; failures up to the 99.9 % point."""
