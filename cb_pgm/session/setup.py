@@ -218,7 +218,12 @@ class Setup(TableSettings, EstimateSettings):
             na=tuple(self.na),
             trusted=True,
         )
-        settings.new_policy()
+        policy = settings.new_policy()
+        if settings.stop == "best-arm" and settings.on == "identified" and policy.candidates is None:
+            raise SessionError(
+                f"Expected a policy that identifies causes with on=identified but found {settings.policy}: "
+                f"choose screening, or on=experimental"
+            )
         return settings
 
     def scale_of_rewards(self, reward: RewardColumn, seen: NDArray[np.float64] | None) -> float:

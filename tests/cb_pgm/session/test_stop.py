@@ -78,6 +78,7 @@ def test_what_is_left_is_said(tmp_path: Path) -> None:
         (["--on", "identified"], "give --stop best-arm"),
         (["--stop", "best-arm", "--within", "-1"], "within"),
         (["--stop", "best-arm", "--on", "believed"], "--on"),
+        (["--stop", "best-arm", "--on", "identified", "--policy", "ucb"], "identifies causes"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
