@@ -256,7 +256,7 @@ class TestStop:
     def test_ends_when_the_best_arm_is_certain(self, tmp_path: Path) -> None:
         """Two arms of means .2 and .9, and do() of .2: their intervals part long before 5,000 rows."""
         states = {"drug": ("low", "high"), "recovered": ("no", "yes")}
-        with start(tmp_path, states=states, stop="best-arm", horizon=5000) as session:
+        with start(tmp_path, states=states, stop="best-arm", within=0.0, horizon=5000) as session:
             while pulls := session.ask(batch=10):
                 rng = np.random.default_rng(pulls[0].number)
                 drug = pulls[0].intervention.get("drug", "low")
