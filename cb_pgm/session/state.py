@@ -171,11 +171,10 @@ class SessionState:
         Only rows in which an arm was set count, and an arm that was never set may be better than all others,
         so that this needs no assumption about causes.
         """
-        measured = {known.intervention: known for known in self.policy.estimates()}
-        if not all(arm in measured for arm in self.policy.possible_arms):
+        found = self.policy.shortfall()
+        if found.most > 0:
             return None
-        best = max(measured.values(), key=lambda known: known.low)
-        return best if all(known is best or known.high < best.low for known in measured.values()) else None
+        return next(known for known in self.policy.estimates() if known.intervention == found.arm)
 
     def propose(self, batch: int) -> Asked:
         """Ask the policy for a pull of at least `batch` rows, or as many as are left.
